@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The subcommands of oc-nsrun: each gets its argv and returns the status. */
+#ifndef HELPER_HELPER_H
+#define HELPER_HELPER_H
+
+#include <stdio.h>
+
+enum { HELPER_FAILED = 125, HELPER_CANNOT_EXEC = 126, HELPER_NOT_FOUND = 127 };
+
+int run_main(int argc, char *argv[]);
+int explain_main(int argc, char *argv[]);
+int doctor_main(int argc, char *argv[]);
+int policy_main(int argc, char *argv[]);
+
+/* Where this process keeps its arguments and environment: pid 1 hides them. */
+extern char *helper_strings;
+extern size_t helper_n_strings;
+
+void usage_print(FILE *out);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* oc-nsrun run: a request becomes a plan becomes a run; then its status. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/sys.h"
+#include "helper.h"
+#include "host/request.h"
+#include "opts.h"
+#include "plan/plan.h"
+#include "run/probe.h"
+#include "run/run.h"
+#include "run/status.h"
+
+/*
+ * The signals that are passed on, as a descriptor. What the caller had ignored
+ * (as nohup does) stays ignored.
+ */
+static int
+open_signals(void)
+{
+	static const int passed[] = {
+		SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT,
+	};
+	struct sigaction now;
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
+		if (sigaction(passed[i], NULL, &now) == 0 &&
+		    now.sa_handler != SIG_IGN)
+			sigaddset(&set, passed[i]);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -1;
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/*
+ * The caller's process, not the thread that made us: a pidfd tells of the end
+ * of the former. The parent may have died before; then there is nobody to
+ * serve, unless it was outside our pid namespace all along.
+ */
+static int
+open_parent(struct nsrun_err *err)
+{
+	pid_t parent = getppid();
+	int fd;
+
+	if (parent == 0)
+		return -1;
+	fd = sys_pidfd_open(parent);
+	if (fd < 0 || getppid() != parent)
+		nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "pidfd_open",
+		    "the caller", NULL);
+	return fd;
+}
+
+static int
+exit_status(const struct nsrun_run *run, const struct nsrun_err *err)
+{
+	if (err->step == NSRUN_STEP_NONE)
+		return run->result.status;
+	if (err->step == NSRUN_STEP_EXEC)
+		return err->errnum == ENOENT && strcmp(err->call,
+		    "interpreter") ? HELPER_NOT_FOUND : HELPER_CANNOT_EXEC;
+	return run->deadline_hit ? 124 : HELPER_FAILED;
+}
+
+/* Start it and see it to its end. */
+static int
+execute(struct nsrun_run *run, const struct opts *opts, struct nsrun_err *err)
+{
+	if (nsrun_launch(run, err) < 0 ||
+	    nsrun_supervise(run, NSRUN_STATE_RUNNING, err) < 0)
+		return -1;
+	nsrun_status_started(opts->status_fd, run);
+	if (nsrun_supervise(run, NSRUN_STATE_ENDED, err) < 0)
+		return -1;
+	nsrun_status_exited(opts->status_fd, run);
+	return 0;
+}
+
+/*
+ * Where only the network namespace is refused, `denied` can do without: its
+ * filter lets no socket be made. Nothing has run yet, the probe must agree,
+ * and it is a plan of its own, which says so.
+ */
+static bool
+wants_shared_network(const struct nsrun_plan *plan, const struct opts *opts,
+    const struct nsrun_run *run, const struct nsrun_err *err)
+{
+	return run->state != NSRUN_STATE_RUNNING && !run->cancelled &&
+	    !run->deadline_hit && !opts->request->share_network &&
+	    plan->network == NSRUN_NETWORK_DENIED &&
+	    (err->step == NSRUN_STEP_NETWORK ||
+	    err->step == NSRUN_STEP_NAMESPACE) &&
+	    nsrun_probe_only_network_refused();
+}
+
+static int
+run_plan(struct opts *opts, int signal_fd, int watch_fd, struct nsrun_err *err)
+{
+	struct nsrun_plan *plan;
+	struct nsrun_run run;
+	bool again;
+	int status;
+
+	if (nsrun_plan_new(&plan, opts->request, err) < 0)
+		return HELPER_FAILED;
+	nsrun_run_init(&run, plan);
+	run.signal_fd = signal_fd;
+	run.own_strings = helper_strings;
+	run.n_own_strings = helper_n_strings;
+	run.watch_fd = watch_fd;
+	execute(&run, opts, err);
+	again = err->step != NSRUN_STEP_NONE &&
+	    wants_shared_network(plan, opts, &run, err);
+	status = exit_status(&run, err);
+	nsrun_run_deinit(&run);
+	nsrun_plan_free(plan);
+	if (again) {
+		*err = (struct nsrun_err)NSRUN_ERR_INIT;
+		opts->request->share_network = true;
+		return run_plan(opts, signal_fd, watch_fd, err);
+	}
+	return status;
+}
+
+int
+run_main(int argc, char *argv[])
+{
+	struct nsrun_err err = NSRUN_ERR_INIT;
+	nsrun_autoclose int watch_fd = -1;
+	nsrun_autoclose int signal_fd = open_signals();
+	struct opts opts;
+	int status = HELPER_FAILED;
+
+	if (opts_parse(&opts, argc, argv, &err) == 0 && opts.help) {
+		usage_print(stdout);
+		opts_deinit(&opts);
+		return 0;
+	}
+	if (err.step == NSRUN_STEP_NONE && opts.json)
+		nsrun_err_rule(&err, NSRUN_STEP_OPTION, "belongs to explain",
+		    "--json", NULL);
+	if (err.step == NSRUN_STEP_NONE && signal_fd < 0)
+		nsrun_err_sys(&err, NSRUN_STEP_SUPERVISE, "signalfd", NULL,
+		    NULL);
+	if (err.step == NSRUN_STEP_NONE)
+		watch_fd = open_parent(&err);
+	if (err.step == NSRUN_STEP_NONE) {
+		opts.request->for_program = true;
+		opts.request->reports = opts.status_fd >= 0;
+		status = run_plan(&opts, signal_fd, watch_fd, &err);
+	}
+	if (err.step != NSRUN_STEP_NONE) {
+		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &err);
+		nsrun_status_failed(opts.status_fd, &err, status);
+	}
+	opts_deinit(&opts);
+	return status;
+}

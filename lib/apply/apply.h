@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Apply: the child between clone and exec, one function a step.
+ *
+ * Each obeys a plan that passed nsrun_plan_check(), makes system calls, and
+ * fills in err when one fails. None allocates, locks, formats, looks up a
+ * name or falls back: tests/check_child.sh holds the objects to that. The
+ * order of the steps, and why, is in child.c.
+ */
+#ifndef NSRUN_APPLY_APPLY_H
+#define NSRUN_APPLY_APPLY_H
+
+#include <limits.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "apply/prep.h"
+
+/* The child's own notes. */
+struct nsrun_child {
+	int	root_fd;	/* the new root; -1 after pivot_root */
+	unsigned int n_own_devs;
+	int	dir_fd;		/* of the last target's parent; -1: none */
+	bool	dir_own;	/* the plan may make things there */
+	char	dir[PATH_MAX];	/* its path beneath the new root */
+	int	terminal_fd;	/* slave side, or -1 */
+	mode_t	umask;		/* the caller's, for the command */
+	struct nsrun_witness witness;
+};
+
+int nsrun_apply_idmap(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err);
+int nsrun_apply_mounts(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err);
+int nsrun_apply_pivot(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err);
+int nsrun_apply_network(const struct nsrun_prep *prep,
+    struct nsrun_child *child, struct nsrun_err *err);
+int nsrun_apply_hostname(const struct nsrun_prep *prep,
+    struct nsrun_child *child, struct nsrun_err *err);
+int nsrun_apply_terminal(const struct nsrun_prep *prep,
+    struct nsrun_child *child, struct nsrun_err *err);
+int nsrun_apply_lock(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err);
+int nsrun_apply_witness(const struct nsrun_prep *prep,
+    struct nsrun_child *child, struct nsrun_err *err);
+int nsrun_apply_fds(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err);
+int nsrun_apply_limits(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err);
+int nsrun_apply_caps(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err);
+int nsrun_apply_cwd(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err);
+int nsrun_apply_privacy(const struct nsrun_prep *prep,
+    struct nsrun_child *child, struct nsrun_err *err);
+int nsrun_apply_filter(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err);
+
+/* Lower the new namespaces' settings through proc_fd, their own procfs. */
+int nsrun_apply_sysctls(const struct nsrun_prep *prep, int proc_fd,
+    struct nsrun_err *err);
+
+/*
+ * Open what stands at `target` beneath the new root; links are followed, never
+ * out of it. Returns an O_PATH descriptor, or -1 with errno set.
+ */
+int nsrun_target_open(const struct nsrun_child *child, const char *target);
+
+/*
+ * The directory that holds `target`, made if need be; *name is the last
+ * component. The descriptor is child's and good until the next call. -1 with
+ * errno EROFS where the plan may make nothing: on the host's file systems.
+ */
+int nsrun_target_parent(const struct nsrun_prep *prep,
+    struct nsrun_child *child, const char *target, const char **name);
+
+/*
+ * Attach the detached mount at `target`, which is made when it is missing: a
+ * directory or an empty file, by type (S_IFDIR or other). -1 with errno set,
+ * and *call says what failed.
+ */
+int nsrun_target_attach(const struct nsrun_prep *prep,
+    struct nsrun_child *child, int mount_fd, const char *target, mode_t type,
+    const char **call);
+
+/* "Interface 1, up", as rtnetlink(7) wants it; tested against libmnl. */
+struct nsrun_link_message {
+	struct nlmsghdr		header;
+	struct ifinfomsg	link;
+};
+extern const struct nsrun_link_message nsrun_loopback_up;
+
+/* Say something to the supervisor; it may be gone, nobody minds. */
+void nsrun_child_say(const struct nsrun_prep *prep,
+    const struct nsrun_message *message);
+
+/* All of it: becomes pid 1 of the sandbox. For clone3. */
+_Noreturn void nsrun_child_main(const struct nsrun_prep *prep);
+
+/* Pid 1's life: run the command, reap, obey, end everything. */
+_Noreturn void nsrun_init_main(const struct nsrun_prep *prep,
+    struct nsrun_child *child);
+
+#endif

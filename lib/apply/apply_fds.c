@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Descriptors: the terminal that the sandbox gets as its own, what becomes 0,
+ * 1 and 2, and the end of everything else.
+ */
+#include "apply/apply.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/fd.h"
+
+/* Hand the terminal's master to the supervisor. */
+static int
+send_master(const struct nsrun_prep *prep, int master)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct nsrun_message message = { .kind = NSRUN_MESSAGE_TERMINAL };
+	struct iovec iov = { &message, sizeof message };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof control,
+	};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &master, sizeof master);
+	return sendmsg(prep->channel_fd, &msg, MSG_NOSIGNAL) < 0 ? -1 : 0;
+}
+
+/*
+ * A terminal in the sandbox's own devpts, so that ttyname(3) works inside and
+ * TIOCSTI can reach nobody's terminal but the sandbox's own.
+ */
+int
+nsrun_apply_terminal(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err)
+{
+	nsrun_autoclose int master = -1;
+	int unlock = 0;
+
+	if (prep->plan->stdio[0] != NSRUN_STDIO_TERMINAL &&
+	    prep->plan->stdio[1] != NSRUN_STDIO_TERMINAL &&
+	    prep->plan->stdio[2] != NSRUN_STDIO_TERMINAL)
+		return 0;
+	master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (master < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_STDIO, "open", "/dev/ptmx",
+		    NULL);
+	if (ioctl(master, TIOCSPTLCK, &unlock) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_STDIO, "TIOCSPTLCK",
+		    "/dev/ptmx", NULL);
+	child->terminal_fd = ioctl(master, TIOCGPTPEER,
+	    O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (child->terminal_fd < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_STDIO, "TIOCGPTPEER",
+		    "/dev/ptmx", NULL);
+	if (send_master(prep, master) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_STDIO, "sendmsg",
+		    "terminal", NULL);
+	return 0;
+}
+
+static int
+place_stdio(const struct nsrun_prep *prep, const struct nsrun_child *child,
+    int i)
+{
+	int fd = prep->stdio_fds[i], null;
+
+	switch (prep->plan->stdio[i]) {
+	case NSRUN_STDIO_INHERIT:
+	case NSRUN_STDIO_RELAY:
+		break;
+	case NSRUN_STDIO_TERMINAL:
+		fd = child->terminal_fd;
+		break;
+	case NSRUN_STDIO_NULL:
+		null = open("/dev/null", O_RDWR | O_CLOEXEC);
+		if (null < 0)
+			return -1;
+		return null == i ? fcntl(i, F_SETFD, 0) : dup2(null, i);
+	case NSRUN_N_STDIOS:
+		errno = EINVAL;
+		return -1;
+	}
+	/* dup2() onto itself would leave close-on-exec set. */
+	return fd == i ? fcntl(i, F_SETFD, 0) : dup2(fd, i);
+}
+
+int
+nsrun_apply_fds(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err)
+{
+	static const char *const names[] = { "stdin", "stdout", "stderr" };
+
+	for (int i = 0; i < 3; i++)
+		if (place_stdio(prep, child, i) < 0)
+			return nsrun_err_sys(err, NSRUN_STEP_STDIO, "dup2",
+			    names[i], NULL);
+	child->terminal_fd = -1;	/* as a number; 0 to 2 keep it open */
+	if (nsrun_fd_close_others(prep->keep_fds, prep->n_keep) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_FD, "close_range", NULL,
+		    NULL);
+	return 0;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Who we are: uid_map, gid_map and setgroups of user_namespaces(7).
+ *
+ * A process may write a one-line map of its own ids itself, after denying
+ * setgroups(2); so there is no handshake with the parent.
+ */
+#include "apply/apply.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/fd.h"
+
+/*
+ * `name` is below proc_fd, which the parent verified to be a procfs: a path
+ * would trust whatever is mounted on /proc (CVE-2025-52881).
+ */
+static int
+write_map(const struct nsrun_prep *prep, const char *name, const char *text,
+    struct nsrun_err *err)
+{
+	nsrun_autoclose int fd = openat(prep->proc_fd, name,
+	    O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_IDMAP, "open", name, text);
+	if (write(fd, text, strlen(text)) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_IDMAP, "write", name,
+		    text);
+	return 0;
+}
+
+/*
+ * Must: be in a user namespace without maps. Mustn't: be dumpable to anybody
+ * who could not be us already; after a setuid the launcher made sure that it
+ * is dumpable at all, else these files belong to the host's root.
+ */
+int
+nsrun_apply_idmap(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err)
+{
+	(void)child;
+	if (write_map(prep, "self/setgroups", "deny", err) < 0 ||
+	    write_map(prep, "self/uid_map", prep->uid_map, err) < 0 ||
+	    write_map(prep, "self/gid_map", prep->gid_map, err) < 0)
+		return -1;
+	return 0;
+}
+
+/*
+ * Enter the second user namespace. The first keeps owning the mounts, the
+ * network and the sysctls, and no capability of the second reaches them.
+ * Must: be done with them. Denied setgroups is inherited.
+ */
+int
+nsrun_apply_lock(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err)
+{
+	(void)child;
+	if (!prep->plan->identity.lock_namespaces)
+		return 0;
+	if (unshare(CLONE_NEWUSER) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_NAMESPACE, "unshare",
+		    "second user namespace", NULL);
+	if (write_map(prep, "self/uid_map", prep->uid_map2, err) < 0 ||
+	    write_map(prep, "self/gid_map", prep->gid_map2, err) < 0)
+		return -1;
+	return 0;
+}
+
+/* Note which namespaces these are: nobody outside may look into pid 1 later. */
+int
+nsrun_apply_witness(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err)
+{
+	static const char *const names[NSRUN_N_NAMESPACES] = {
+		"self/ns/user", "self/ns/mnt", "self/ns/pid", "self/ns/net",
+		"self/ns/ipc", "self/ns/uts", "self/ns/cgroup",
+	};
+	struct stat st;
+
+	if (!prep->plan->supervision.reports)
+		return 0;
+	for (int i = 0; i < NSRUN_N_NAMESPACES; i++) {
+		if (fstatat(prep->proc_fd, names[i], &st, 0) < 0)
+			return nsrun_err_sys(err, NSRUN_STEP_NAMESPACE, "stat",
+			    names[i], NULL);
+		child->witness.inodes[i] = st.st_ino;
+	}
+	return 0;
+}

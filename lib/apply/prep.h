@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the child reads between clone and exec, all of it made before.
+ *
+ * The parent allocates, formats and opens (run/prep.c); the child only reads,
+ * makes system calls and keeps its few notes in struct nsrun_child, on its
+ * stack. Descriptors here are the parent's and have the same numbers in the
+ * child.
+ */
+#ifndef NSRUN_APPLY_PREP_H
+#define NSRUN_APPLY_PREP_H
+
+#include <linux/filter.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "nsrun.h"
+#include "plan/plan.h"
+
+struct nsrun_prep {
+	const struct nsrun_plan *plan;
+
+	int	channel_fd;	/* SEQPACKET: what the child has to say */
+	int	control_fd;	/* read end: orders; EOF: the supervisor died */
+	int	watch_fd;	/* pidfd of the caller's process, or -1 */
+	int	parent_fds[2];	/* the parent's ends of the two above */
+	int	proc_fd;	/* the host's /proc, verified */
+	int	stdio_fds[3];	/* what becomes 0, 1, 2; -1: made inside */
+	int	keep_fds[3];	/* what survives closing, ascending */
+	unsigned int n_keep;
+
+	char	*own_strings;	/* our argv and environment in memory */
+	size_t	n_own_strings;
+
+	char	uid_map[32], gid_map[32];	/* the first user namespace */
+	char	uid_map2[32], gid_map2[32];	/* of the second, if there is */
+
+	int		*tree_fds;	/* per mount: the parent's clone */
+	struct nsrun_tmpfs_text {
+		char	size[24], inodes[24], mode[8];
+	}		*tmpfs;		/* per mount: options as text */
+	dev_t		*own_devs;	/* room for one per mount */
+	struct { int resource; struct rlimit value; } limits[NSRUN_N_LIMITS];
+	unsigned int	n_limits;
+	struct sock_fprog *programs;
+	unsigned int	n_programs;
+
+	char *const	*exec_paths;	/* tried in order; NULL at the end */
+};
+
+/* What the child says, one SEQPACKET message each; `kind` first. */
+enum nsrun_message_kind {
+	NSRUN_MESSAGE_ERROR,	/* and nothing more: the child is gone */
+	NSRUN_MESSAGE_TERMINAL,	/* with the terminal's master, SCM_RIGHTS */
+	NSRUN_MESSAGE_READY,	/* the command was exec'ed */
+	NSRUN_MESSAGE_REPORT,	/* everything inside is dead and reaped */
+};
+
+/* The namespaces it runs in, as inode numbers; 0: the host's. */
+struct nsrun_witness {
+	uint64_t	inodes[NSRUN_N_NAMESPACES];
+};
+
+struct nsrun_report {
+	int		status;		/* the command's, as of waitpid */
+	unsigned int	n_killed;
+	uint64_t	cpu_us;
+	uint64_t	peak_kib;
+};
+
+struct nsrun_message {
+	enum nsrun_message_kind	kind;
+	union {
+		struct nsrun_err	err;
+		struct nsrun_witness	ready;
+		struct nsrun_report	report;
+	};
+};
+
+/*
+ * The supervisor's orders: one byte each on the control pipe. A signal's
+ * number: send it to the command's process group. KILL: end everything.
+ */
+enum { NSRUN_ORDER_KILL = 255 };
+
+#endif

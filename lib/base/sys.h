@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * System calls, structures and numbers that the C library or the headers of
+ * Debian 12 (Linux 6.1, glibc 2.36) lack. The only file with #ifdefs on them.
+ *
+ * A name with sys_ is one system call and nothing else: it returns what the
+ * kernel returns, or -1 with errno set, and is async-signal-safe.
+ */
+#ifndef NSRUN_BASE_SYS_H
+#define NSRUN_BASE_SYS_H
+
+#include <linux/mount.h>	/* before anything that brings <sys/mount.h> */
+#include <linux/openat2.h>
+#include <linux/sched.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef MOUNT_ATTR_NOSYMFOLLOW
+#define MOUNT_ATTR_NOSYMFOLLOW	0x00200000
+#endif
+#ifndef CLONE_CLEAR_SIGHAND
+#define CLONE_CLEAR_SIGHAND	0x100000000ULL
+#endif
+#ifndef P_PIDFD
+#define P_PIDFD	3
+#endif
+
+/* What <sys/mount.h> would say; it cannot stand beside <linux/mount.h>. */
+#define SYS_MNT_DETACH	2
+
+static inline long
+sys_clone3(struct clone_args *args)
+{
+	return syscall(SYS_clone3, args, sizeof *args);
+}
+
+static inline int
+sys_openat2(int dirfd, const char *path, uint64_t flags, uint64_t resolve)
+{
+	struct open_how how = { .flags = flags, .resolve = resolve };
+
+	return (int)syscall(SYS_openat2, dirfd, path, &how, sizeof how);
+}
+
+static inline int
+sys_close_range(unsigned int first, unsigned int last, unsigned int flags)
+{
+	return (int)syscall(SYS_close_range, first, last, flags);
+}
+
+static inline int
+sys_open_tree(int dirfd, const char *path, unsigned int flags)
+{
+	return (int)syscall(SYS_open_tree, dirfd, path, flags);
+}
+
+static inline int
+sys_move_mount(int from_fd, const char *from, int to_fd, const char *to,
+    unsigned int flags)
+{
+	return (int)syscall(SYS_move_mount, from_fd, from, to_fd, to, flags);
+}
+
+static inline int
+sys_mount_setattr(int dirfd, const char *path, unsigned int flags,
+    struct mount_attr *attr)
+{
+	return (int)syscall(SYS_mount_setattr, dirfd, path, flags, attr,
+	    sizeof *attr);
+}
+
+static inline int
+sys_fsopen(const char *type)
+{
+	return (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC);
+}
+
+static inline int
+sys_fsconfig(int fs, unsigned int command, const char *key, const void *value)
+{
+	return (int)syscall(SYS_fsconfig, fs, command, key, value, 0);
+}
+
+static inline int
+sys_fsmount(int fs, unsigned int attr)
+{
+	return (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, attr);
+}
+
+static inline int
+sys_pivot_root(const char *new_root, const char *put_old)
+{
+	return (int)syscall(SYS_pivot_root, new_root, put_old);
+}
+
+static inline int
+sys_umount2(const char *target, int flags)
+{
+	return (int)syscall(SYS_umount2, target, flags);
+}
+
+static inline int
+sys_pidfd_open(pid_t pid)
+{
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+static inline int
+sys_pidfd_send_signal(int pidfd, int signal)
+{
+	return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
+}
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "host/build.h"
+
+#include <linux/audit.h>
+#include <linux/sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/path.h"
+#include "host/envpolicy.h"
+#include "host/identity.h"
+#include "host/stdio.h"
+#include "policy/embedded.h"
+
+#if defined __x86_64__
+static const uint32_t our_arch = AUDIT_ARCH_X86_64;
+#elif defined __aarch64__
+static const uint32_t our_arch = AUDIT_ARCH_AARCH64;
+#else
+#error "the filters know x86_64 and aarch64"
+#endif
+
+int
+nsrun_build_add(struct nsrun_build *b, enum nsrun_mount_kind kind,
+    unsigned int flags, const char *source, const char *target)
+{
+	const struct nsrun_mount m = {
+		.kind = kind, .flags = flags, .source = source,
+		.target = target,
+	};
+
+	return nsrun_plan_add_mount(b->plan, &m, b->err);
+}
+
+int
+nsrun_build_bind(struct nsrun_build *b, unsigned int flags, const char *path,
+    mode_t type)
+{
+	const struct nsrun_mount m = {
+		.kind = NSRUN_MOUNT_BIND, .flags = flags, .source = path,
+		.target = path, .type = type,
+	};
+
+	return nsrun_plan_add_mount(b->plan, &m, b->err);
+}
+
+int
+nsrun_build_make(struct nsrun_build *b, enum nsrun_mount_kind kind,
+    const char *target, mode_t mode)
+{
+	const struct nsrun_mount m = {
+		.kind = kind, .target = target, .mode = mode,
+	};
+
+	return nsrun_plan_add_mount(b->plan, &m, b->err);
+}
+
+const char *
+nsrun_build_text(struct nsrun_build *b, const char *format, ...)
+{
+	char buf[8192];
+	va_list ap;
+	int n;
+	const char *text;
+
+	va_start(ap, format);
+	n = vsnprintf(buf, sizeof buf, format, ap);
+	va_end(ap);
+	if (n < 0 || n >= (int)sizeof buf) {
+		nsrun_err_rule(b->err, NSRUN_STEP_PLAN, "a path is too long",
+		    NULL, NULL);
+		return NULL;
+	}
+	text = nsrun_arena_dup(&b->plan->arena, buf, (size_t)n + 1);
+	if (!text)
+		nsrun_err_nomem(b->err, "plan");
+	return text;
+}
+
+/* Linux 5.14 counts processes per namespace and has all calls we make. */
+static int
+check_kernel(struct nsrun_err *err)
+{
+	struct utsname name;
+	int major = 0, minor = 0;
+
+	if (uname(&name) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_PLAN, "uname", NULL, NULL);
+	if (sscanf(name.release, "%d.%d", &major, &minor) != 2 || major < 5 ||
+	    (major == 5 && minor < 14))
+		return nsrun_err_rule(err, NSRUN_STEP_PLAN,
+		    "is older than Linux 5.14", name.release, NULL);
+	return 0;
+}
+
+/* The home keeps its path inside, unless that is nobody's own. */
+static int
+find_home(struct nsrun_build *b)
+{
+	const char *home = getenv("HOME");
+	char *real = home && *home == '/' ? realpath(home, NULL) : NULL;
+
+	if (real && !(b->host_home = nsrun_build_text(b, "%s", real))) {
+		free(real);
+		return -1;
+	}
+	free(real);
+	b->home = b->host_home && (!strcmp(b->host_home, "/root") ||
+	    !nsrun_root_is_broad(b->host_home)) ? b->host_home : "/home/user";
+	return 0;
+}
+
+/* A name for the command's uid: the caller's, where it is one. */
+static int
+find_user(struct nsrun_build *b)
+{
+	static const char letters[] =
+	    "abcdefghijklmnopqrstuvwxyz0123456789_-";
+	const char *name = getenv("USER");
+
+	b->user = "user";
+	if (b->plan->identity.uid == 0)
+		b->user = "root";
+	else if (name && *name >= 'a' && *name <= 'z' &&
+	    !name[strspn(name, letters)] && strlen(name) <= 32 &&
+	    strcmp(name, "root") && strcmp(name, "nobody"))
+		b->user = nsrun_build_text(b, "%s", name);
+	b->shell = access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
+	return b->user ? 0 : -1;
+}
+
+static int
+add_filter(struct nsrun_build *b, const char *name, const char *variant)
+{
+	const struct nsrun_filter *filter = nsrun_filter_find(name, variant,
+	    our_arch);
+
+	if (!filter)
+		return nsrun_err_rule(b->err, NSRUN_STEP_FILTER,
+		    "there is no such filter", name, variant);
+	return nsrun_plan_add_filter(b->plan, filter, b->err);
+}
+
+/*
+ * May a file made inside belong to root, or to root's group, on the host? Then
+ * a set-user-ID bit on it would be an escape, and a second filter forbids it.
+ */
+static bool
+makes_root_files(const struct nsrun_build *b)
+{
+	const struct nsrun_identity *who = &b->plan->identity;
+	bool root = who->host_uid == 0 || who->host_gid == 0;
+
+	for (size_t i = 0; i < b->n_roots; i++)
+		root |= nsrun_identity_maps(who, &b->roots[i].pin) &&
+		    (b->roots[i].pin.uid == 0 || b->roots[i].pin.gid == 0);
+	return root;
+}
+
+static int
+set_network(struct nsrun_build *b)
+{
+	struct nsrun_plan *plan = b->plan;
+
+	plan->network = b->request->has_network ? b->request->network :
+	    b->profile->network;
+	if (!b->profile->networks[plan->network])
+		return nsrun_err_rule(b->err, NSRUN_STEP_OPTION,
+		    "is not permitted by the profile", "--network",
+		    nsrun_network_name(plan->network));
+	if (b->request->share_network) {
+		plan->namespaces &= ~(uint64_t)CLONE_NEWNET;
+		if (nsrun_plan_add_fallback(plan, "network-namespace",
+		    b->err) < 0)
+			return -1;
+	}
+	plan->loopback = plan->namespaces & CLONE_NEWNET;
+	if (add_filter(b, b->profile->filter,
+	    nsrun_network_name(plan->network)) < 0)
+		return -1;
+	return makes_root_files(b) ? add_filter(b, "nosetid-1", NULL) : 0;
+}
+
+static int
+set_limits(struct nsrun_build *b)
+{
+	char subject[64];
+
+	for (int i = 0; i < NSRUN_N_LIMITS; i++) {
+		const struct nsrun_limit *asked = &b->request->limits[i];
+		struct nsrun_limit *limit = &b->plan->limits[i];
+
+		*limit = b->profile->limits[i];
+		if (!asked->set)
+			continue;
+		if (limit->set && asked->value > limit->value) {
+			snprintf(subject, sizeof subject, "--limit %s",
+			    nsrun_limit_name((enum nsrun_limit_kind)i));
+			return nsrun_err_rule(b->err, NSRUN_STEP_OPTION,
+			    "is higher than the profile's: a limit is only"
+			    " lowered", subject, NULL);
+		}
+		*limit = *asked;
+	}
+	return 0;
+}
+
+static void
+set_supervision(struct nsrun_build *b)
+{
+	b->plan->supervision = (struct nsrun_supervision){
+		.timeout_ms = b->request->has_timeout ?
+		    b->request->timeout_ms : b->profile->wall_ms,
+		.max_output_bytes = b->request->max_output_bytes,
+		.reports = b->request->reports,
+		.thread_is_process = b->request->for_program,
+	};
+}
+
+static int
+add_tree(struct nsrun_build *b)
+{
+	const struct nsrun_mount root = {
+		.kind = NSRUN_MOUNT_ROOT, .flags = NSRUN_MOUNT_RDONLY,
+		.target = "/", .mode = 0755,
+		.size_bytes = b->profile->tmpfs_size,
+		.n_inodes = b->profile->tmpfs_inodes,
+	};
+
+	if (nsrun_plan_add_mount(b->plan, &root, b->err) < 0 ||
+	    nsrun_build_system(b) < 0 || nsrun_build_etc(b) < 0 ||
+	    nsrun_build_devices(b) < 0 || nsrun_build_private(b) < 0 ||
+	    nsrun_build_proc(b) < 0 || nsrun_build_toolchains(b) < 0)
+		return -1;
+	return nsrun_build_roots(b);
+}
+
+/* What is newer than the minimum kernel, or not on every file system. */
+static int
+add_features(struct nsrun_plan *plan, struct nsrun_err *err)
+{
+	for (size_t i = 0; i < plan->mounts.n; i++)
+		if (plan->mounts.v[i].flags & NSRUN_MOUNT_IDMAPPED)
+			return nsrun_plan_add_feature(plan, "idmapped-mounts",
+			    err);
+	return 0;
+}
+
+static int
+build(struct nsrun_build *b)
+{
+	struct nsrun_plan *plan = b->plan;
+
+	plan->profile = nsrun_build_text(b, "%s", b->profile->name);
+	plan->hostname = b->profile->hostname ? nsrun_build_text(b, "%s",
+	    b->profile->hostname) : "sandbox";
+	if (!plan->profile || !plan->hostname)
+		return -1;
+	for (int i = 0; i < NSRUN_N_NAMESPACES; i++)
+		plan->namespaces |= nsrun_namespaces[i].flag;
+	if (!b->request->argv || !*b->request->argv)
+		return nsrun_err_rule(b->err, NSRUN_STEP_OPTION,
+		    "no command given", NULL, NULL);
+	if (find_home(b) < 0 || nsrun_build_open_roots(b) < 0 ||
+	    nsrun_identity_decide(plan, b->request, b->project, b->roots,
+	    b->n_roots, b->err) < 0 ||
+	    find_user(b) < 0 || nsrun_build_cwd(b) < 0 ||
+	    set_network(b) < 0 || set_limits(b) < 0 ||
+	    nsrun_stdio_decide(plan, b->request, b->profile->stdin_null,
+	    b->err) < 0)
+		return -1;
+	if (nsrun_envpolicy_build(plan, b->profile, b->request,
+	    &(struct nsrun_env_facts){
+		.home = b->home, .user = b->user, .shell = b->shell,
+		.cwd = plan->cwd,
+		.project = b->project ? b->project->path : NULL,
+	    }, b->err) < 0)
+		return -1;
+	set_supervision(b);
+	if (add_tree(b) < 0)
+		return -1;
+	if (add_features(plan, b->err) < 0)
+		return -1;
+	return nsrun_plan_set_argv(plan, b->request->argv, b->err);
+}
+
+static int
+parse_profile(struct nsrun_profile *profile, const char *name,
+    struct nsrun_err *err)
+{
+	const struct nsrun_policy_text *text =
+	    nsrun_policy_text_find("profile", name);
+	char file[128];
+
+	if (!text)
+		return nsrun_err_rule(err, NSRUN_STEP_OPTION,
+		    "there is no such profile", "--profile", name);
+	snprintf(file, sizeof file, "%s.profile", name);
+	return nsrun_profile_parse(profile, file, text->text, err);
+}
+
+int
+nsrun_plan_new(struct nsrun_plan **plan, const struct nsrun_request *request,
+    struct nsrun_err *err)
+{
+	struct nsrun_profile profile;
+	struct nsrun_build b = { .request = request, .err = err };
+	int rc = -1;
+
+	*plan = NULL;
+	if (check_kernel(err) < 0 || parse_profile(&profile, request->profile ?
+	    request->profile : "shell", err) < 0)
+		return -1;
+	b.profile = &profile;
+	b.plan = malloc(sizeof *b.plan);
+	if (b.plan) {
+		nsrun_plan_init(b.plan);
+		rc = build(&b) < 0 ? -1 : nsrun_plan_check(b.plan, err);
+		for (size_t i = 0; i < b.n_roots; i++)
+			nsrun_fd_close(&b.roots[i].pin.fd);
+	} else {
+		nsrun_err_nomem(err, "plan");
+	}
+	nsrun_profile_deinit(&profile);
+	if (rc < 0) {
+		nsrun_plan_free(b.plan);
+		return -1;
+	}
+	*plan = b.plan;
+	return 0;
+}
+
+void
+nsrun_plan_free(struct nsrun_plan *plan)
+{
+	if (!plan)
+		return;
+	nsrun_plan_deinit(plan);
+	free(plan);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Building: a profile and a request, measured against the host, become a plan.
+ * Reads the host, changes nothing. The pieces, in the order of the tree:
+ */
+#ifndef NSRUN_HOST_BUILD_H
+#define NSRUN_HOST_BUILD_H
+
+#include "host/profile.h"
+#include "host/request.h"
+#include "host/roots.h"
+#include "plan/plan.h"
+
+struct nsrun_build {
+	struct nsrun_plan		*plan;
+	const struct nsrun_profile	*profile;
+	const struct nsrun_request	*request;
+	const char			*home;		/* inside */
+	const char			*host_home;	/* NULL: none */
+	const char			*user, *shell;
+	const struct nsrun_granted	*project;	/* NULL: none */
+	struct nsrun_granted		*roots;		/* shallow first */
+	size_t				n_roots;
+	struct nsrun_err		*err;
+};
+
+/* build_system.c: /usr, its links, /dev, /proc, what is private. */
+int nsrun_build_system(struct nsrun_build *b);
+int nsrun_build_private(struct nsrun_build *b);
+int nsrun_build_devices(struct nsrun_build *b);
+int nsrun_build_proc(struct nsrun_build *b);
+/* build_etc.c: a synthetic /etc. */
+int nsrun_build_etc(struct nsrun_build *b);
+/* build_roots.c: toolchains of the home, the granted roots and controls. */
+int nsrun_build_toolchains(struct nsrun_build *b);
+int nsrun_build_open_roots(struct nsrun_build *b);
+int nsrun_build_roots(struct nsrun_build *b);
+int nsrun_build_cwd(struct nsrun_build *b);
+
+/* Append one entry; source and target may be the same. */
+int nsrun_build_add(struct nsrun_build *b, enum nsrun_mount_kind kind,
+    unsigned int flags, const char *source, const char *target);
+/* A bind at its own path, of what is known to be of that type. */
+int nsrun_build_bind(struct nsrun_build *b, unsigned int flags,
+    const char *path, mode_t type);
+/* The same with a mode, for what is made. */
+int nsrun_build_make(struct nsrun_build *b, enum nsrun_mount_kind kind,
+    const char *target, mode_t mode);
+/* A string that lives as long as the plan; NULL and err set: no memory. */
+const char *nsrun_build_text(struct nsrun_build *b, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

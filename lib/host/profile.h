@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A profile: the text of nsrun-profiles(5) as data. Parsing reads no file and
+ * knows no host; what the words mean there is build.c's business.
+ */
+#ifndef NSRUN_HOST_PROFILE_H
+#define NSRUN_HOST_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "plan/plan.h"
+
+struct nsrun_err;
+
+struct nsrun_words {
+	const char	**v;
+	size_t		n;
+};
+
+struct nsrun_private {
+	const char	*path;		/* "home" is the caller's */
+	mode_t		mode;
+};
+
+struct nsrun_pair {
+	const char	*name, *value;
+};
+
+struct nsrun_profile {
+	struct nsrun_arena	arena;
+	const char		*name, *filter, *hostname;
+	bool			networks[NSRUN_N_NETWORKS];	/* permitted */
+	enum nsrun_network	network;	/* the default */
+	uint64_t		wall_ms;	/* 0: none */
+	bool			stdin_null;
+	struct nsrun_limit	limits[NSRUN_N_LIMITS];
+	uint64_t		tmpfs_size, tmpfs_inodes;
+	struct nsrun_private	*privates;
+	size_t			n_privates;
+	struct nsrun_words	system, merged, toolchain, path, etc, device;
+	struct nsrun_words	control, cover, mask;
+	struct nsrun_pair	*lower, *set;
+	size_t			n_lower, n_set;
+};
+
+/*
+ * Parse text, called `file` in errors: "file:LINE:COLUMN". On failure nothing
+ * is left to release.
+ */
+int nsrun_profile_parse(struct nsrun_profile *profile, const char *file,
+    const char *text, struct nsrun_err *err);
+void nsrun_profile_deinit(struct nsrun_profile *profile);
+
+#endif

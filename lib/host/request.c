@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "host/request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/number.h"
+#include "host/envpolicy.h"
+
+struct nsrun_request *
+nsrun_request_new(void)
+{
+	return calloc(1, sizeof(struct nsrun_request));
+}
+
+void
+nsrun_request_free(struct nsrun_request *request)
+{
+	if (!request)
+		return;
+	nsrun_arena_deinit(&request->arena);
+	free(request);
+}
+
+static int
+bad(struct nsrun_err *err, const char *rule, const char *value)
+{
+	return nsrun_err_rule(err, NSRUN_STEP_OPTION, rule, value, NULL);
+}
+
+static int
+copy(struct nsrun_request *r, const char **slot, const char *value,
+    struct nsrun_err *err)
+{
+	*slot = nsrun_arena_strdup(&r->arena, value);
+	return *slot ? 0 : nsrun_err_nomem(err, value);
+}
+
+static int
+set_profile(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	return copy(r, &r->profile, value, err);
+}
+
+static int
+set_project(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	return copy(r, &r->project, value, err);
+}
+
+static int
+set_cwd(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	return copy(r, &r->cwd, value, err);
+}
+
+static int
+add_root(struct nsrun_request *r, const char *value, bool writable,
+    struct nsrun_err *err)
+{
+	struct nsrun_root *v = nsrun_arena_grow(&r->arena, r->roots, r->n_roots,
+	    sizeof *v);
+
+	if (!v)
+		return nsrun_err_nomem(err, value);
+	r->roots = v;
+	v[r->n_roots] = (struct nsrun_root){ .writable = writable };
+	return copy(r, &v[r->n_roots++].path, value, err);
+}
+
+static int
+add_ro(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	return add_root(r, value, false, err);
+}
+
+static int
+add_rw(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	return add_root(r, value, true, err);
+}
+
+static int
+add_env(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	size_t n = strcspn(value, "=");
+	struct nsrun_variable *v = nsrun_arena_grow(&r->arena, r->variables,
+	    r->n_variables, sizeof *v);
+	char *name = nsrun_arena_printf(&r->arena, "%.*s", (int)n, value);
+
+	if (!v || !name)
+		return nsrun_err_nomem(err, "environment");
+	if (nsrun_envpolicy_check_grant(name, err) < 0)
+		return -1;
+	r->variables = v;
+	v[r->n_variables] = (struct nsrun_variable){ .name = name };
+	if (value[n] == '=' && copy(r, &v[r->n_variables].value, value + n + 1,
+	    err) < 0)
+		return -1;
+	r->n_variables++;
+	return 0;
+}
+
+static int
+set_as(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	const char *colon = strchr(value, ':');
+	uint64_t uid, gid;
+	char text[16];
+
+	if (!strcmp(value, "keep") || !strcmp(value, "owner")) {
+		r->as = *value == 'k' ? NSRUN_AS_KEEP : NSRUN_AS_OWNER;
+		return 0;
+	}
+	if (!colon || colon - value >= (ptrdiff_t)sizeof text)
+		return bad(err, "is neither keep, owner nor UID:GID", value);
+	memcpy(text, value, (size_t)(colon - value));
+	text[colon - value] = '\0';
+	/* -1 means "no change" to setresuid(2). */
+	if (nsrun_number_parse(text, UINT32_MAX - 1, &uid) < 0 ||
+	    nsrun_number_parse(colon + 1, UINT32_MAX - 1, &gid) < 0)
+		return bad(err, "is neither keep, owner nor UID:GID", value);
+	if (uid == 0 || gid == 0)
+		return bad(err, "0 is not an id to change to (keep keeps it)",
+		    value);
+	r->as = NSRUN_AS_IDS;
+	r->as_uid = (uid_t)uid;
+	r->as_gid = (gid_t)gid;
+	return 0;
+}
+
+static int
+set_stdin(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	if (strcmp(value, "null"))
+		return bad(err, "standard input can only be null", value);
+	r->stdin_null = true;
+	return 0;
+}
+
+static int
+set_network(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	for (int i = 0; i < NSRUN_N_NETWORKS; i++)
+		if (!strcmp(value, nsrun_network_name((enum nsrun_network)i))) {
+			r->network = (enum nsrun_network)i;
+			r->has_network = true;
+			return 0;
+		}
+	return bad(err, "is neither denied nor isolated", value);
+}
+
+static int
+add_limit(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	const char *equals = strchr(value, '=');
+	char name[32] = "";
+	uint64_t number;
+	int kind;
+
+	if (equals && equals - value < (ptrdiff_t)sizeof name)
+		memcpy(name, value, (size_t)(equals - value));
+	kind = nsrun_limit_find(name);
+	if (!equals || kind < 0)
+		return bad(err, "is not KEY=VALUE with a KEY of"
+		    " nsrun-profiles(5)", value);
+	if (nsrun_limit_unit((enum nsrun_limit_kind)kind) == 's' &&
+	    nsrun_duration_parse(equals + 1, &number) == 0)
+		number = (number + 999) / 1000;
+	else if (nsrun_size_parse(equals + 1, &number) < 0)
+		return bad(err, "is not a number, a size or a duration", value);
+	r->limits[kind] = (struct nsrun_limit){ true, number };
+	return 0;
+}
+
+static int
+set_timeout(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	r->timeout_ms = 0;
+	r->has_timeout = true;
+	if (!strcmp(value, "none"))
+		return 0;
+	if (nsrun_duration_parse(value, &r->timeout_ms) < 0 || !r->timeout_ms)
+		return bad(err, "is not a duration like 1.5s, 10m or none",
+		    value);
+	return 0;
+}
+
+static int
+set_max_output(struct nsrun_request *r, const char *value,
+    struct nsrun_err *err)
+{
+	if (nsrun_size_parse(value, &r->max_output_bytes) < 0 ||
+	    !r->max_output_bytes)
+		return bad(err, "is not a size like 10M", value);
+	return 0;
+}
+
+const struct nsrun_request_word nsrun_request_words[] = {
+	{ "profile", "NAME", "what the command may see and use (shell)",
+	    set_profile },
+	{ "project", "DIR", "the one tree it may write", set_project },
+	{ "cwd", "DIR", "working directory, in a granted root", set_cwd },
+	{ "ro", "DIR", "one more tree, read-only", add_ro },
+	{ "rw", "DIR", "one more tree, writable", add_rw },
+	{ "as", "keep|owner|UID:GID", "who it is on the host, for root callers",
+	    set_as },
+	{ "env", "NAME[=VALUE]", "grant or set a variable", add_env },
+	{ "stdin", "null", "nothing on standard input", set_stdin },
+	{ "network", "denied|isolated", "no sockets, or nobody to talk to",
+	    set_network },
+	{ "limit", "KEY=VALUE", "lower a limit", add_limit },
+	{ "timeout", "DURATION", "end it then: 500ms, 30s, 10m, none",
+	    set_timeout },
+	{ "max-output", "SIZE", "pass on so much of each stream: 64K, 10M",
+	    set_max_output },
+};
+const size_t nsrun_n_request_words =
+    sizeof nsrun_request_words / sizeof *nsrun_request_words;
+
+int
+nsrun_request_set(struct nsrun_request *request, const char *name,
+    const char *value, struct nsrun_err *err)
+{
+	for (size_t i = 0; i < nsrun_n_request_words; i++) {
+		if (strcmp(nsrun_request_words[i].name, name))
+			continue;
+		if (!value || !*value)
+			return bad(err, "wants a value", name);
+		if (nsrun_request_words[i].set(request, value, err) == 0)
+			return 0;
+		/* The handlers know the value; which option, we do. */
+		if (err->step == NSRUN_STEP_OPTION)
+			snprintf(err->subject, sizeof err->subject, "--%s %s",
+			    name, value);
+		return -1;
+	}
+	return bad(err, "is no option", name);
+}
+
+int
+nsrun_request_set_command(struct nsrun_request *request, char *const argv[],
+    struct nsrun_err *err)
+{
+	size_t n = 0;
+
+	while (argv[n])
+		n++;
+	request->argv = nsrun_arena_dup(&request->arena, argv,
+	    (n + 1) * sizeof *argv);
+	if (!request->argv)
+		return nsrun_err_nomem(err, "command");
+	for (size_t i = 0; i < n; i++) {
+		request->argv[i] = nsrun_arena_strdup(&request->arena, argv[i]);
+		if (!request->argv[i])
+			return nsrun_err_nomem(err, "command");
+	}
+	return 0;
+}

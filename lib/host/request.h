@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a caller asks for, parsed but not yet measured against the host. */
+#ifndef NSRUN_HOST_REQUEST_H
+#define NSRUN_HOST_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "nsrun.h"
+#include "plan/plan.h"
+
+enum nsrun_as {
+	NSRUN_AS_DEFAULT,	/* owner where that can be, else keep */
+	NSRUN_AS_KEEP,
+	NSRUN_AS_OWNER,
+	NSRUN_AS_IDS,
+};
+
+struct nsrun_root {
+	const char	*path;		/* as given */
+	bool		writable;
+};
+
+/* A variable: granted from the caller's environment, or given a value. */
+struct nsrun_variable {
+	const char	*name;
+	const char	*value;		/* NULL: the caller's */
+};
+
+struct nsrun_request {
+	struct nsrun_arena	arena;
+	const char		*profile, *project, *cwd;
+	struct nsrun_root	*roots;
+	size_t			n_roots;
+	struct nsrun_variable	*variables;
+	size_t			n_variables;
+	enum nsrun_as		as;
+	uid_t			as_uid;
+	gid_t			as_gid;
+	bool			stdin_null;
+	bool			has_network, has_timeout;
+	enum nsrun_network	network;
+	struct nsrun_limit	limits[NSRUN_N_LIMITS];
+	uint64_t		timeout_ms;		/* 0: none */
+	uint64_t		max_output_bytes;	/* 0: no cap */
+	char			**argv;
+	bool			share_network;	/* a fallback, not a wish */
+	bool			for_program;	/* our thread is our process */
+	bool			reports;	/* somebody reads the records */
+};
+
+/* The words of the native face: for --help, and to know which take a value. */
+struct nsrun_request_word {
+	const char	*name;		/* "project" */
+	const char	*argument;	/* "DIR" */
+	const char	*help;
+	int (*set)(struct nsrun_request *request, const char *value,
+	    struct nsrun_err *err);
+};
+
+extern const struct nsrun_request_word nsrun_request_words[];
+extern const size_t nsrun_n_request_words;
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "host/trust.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+
+int
+nsrun_trust_check(const char *path, struct nsrun_err *err)
+{
+	char prefix[PATH_MAX];
+	struct stat st;
+	size_t n = strlen(path);
+
+	if (n >= sizeof prefix)
+		return nsrun_err_rule(err, NSRUN_STEP_OPTION,
+		    "is too long a path", path, NULL);
+	memcpy(prefix, path, n + 1);
+	for (;;) {
+		if (lstat(n ? prefix : "/", &st) < 0)
+			return nsrun_err_sys(err, NSRUN_STEP_OPTION, "lstat",
+			    prefix, NULL);
+		if (st.st_uid != 0)
+			return nsrun_err_rule(err, NSRUN_STEP_OPTION,
+			    "is not owned by root", n ? prefix : "/", NULL);
+		if (st.st_mode & (S_IWGRP | S_IWOTH))
+			return nsrun_err_rule(err, NSRUN_STEP_OPTION,
+			    "is writable by group or others", n ? prefix : "/",
+			    NULL);
+		if (n == 0)
+			return 0;
+		while (prefix[--n] != '/')
+			continue;
+		prefix[n] = '\0';
+	}
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The only gate between a plan and apply: what passes, apply need not doubt. */
+#include "plan/check.h"
+
+#include <linux/sched.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/path.h"
+#include "plan/plan.h"
+
+static int
+broken(struct nsrun_err *err, const char *rule, const char *subject)
+{
+	return nsrun_err_rule(err, NSRUN_STEP_PLAN, rule, subject, NULL);
+}
+
+static int
+check_bind(const struct nsrun_plan *plan, const struct nsrun_mount *m,
+    struct nsrun_err *err)
+{
+	if (!m->source || !nsrun_path_is_clean(m->source))
+		return broken(err, "the source is not a clean absolute path",
+		    m->source);
+	if (m->flags & NSRUN_MOUNT_IDMAPPED &&
+	    (!(m->flags & NSRUN_MOUNT_PINNED) || !plan->identity.clones_trees))
+		return broken(err, "an idmapped bind needs a pinned source and"
+		    " a caller that leaves uid 0", m->source);
+	/* A tree that is written is never taken with what is mounted on it. */
+	if (!(m->flags & NSRUN_MOUNT_RDONLY) &&
+	    m->flags & NSRUN_MOUNT_RECURSIVE)
+		return broken(err, "a writable bind is not recursive",
+		    m->source);
+	if (m->flags & NSRUN_MOUNT_PINNED &&
+	    !S_ISDIR(m->pin.type) && !S_ISREG(m->pin.type))
+		return broken(err, "a pinned source is a directory or a file",
+		    m->source);
+	return 0;
+}
+
+static int
+check_mount(const struct nsrun_plan *plan, size_t i, struct nsrun_err *err)
+{
+	const struct nsrun_mount *m = &plan->mounts.v[i];
+
+	if ((m->kind == NSRUN_MOUNT_ROOT) != (i == 0))
+		return broken(err, "the root is the first mount, once",
+		    m->target);
+	if (!m->target || !nsrun_path_is_clean(m->target))
+		return broken(err, "the target is not a clean absolute path",
+		    m->target);
+	if (m->mode > 07777)
+		return broken(err, "the mode is out of range", m->target);
+	if ((m->kind == NSRUN_MOUNT_ROOT || m->kind == NSRUN_MOUNT_TMPFS) &&
+	    (!m->size_bytes || !m->n_inodes))
+		return broken(err, "a tmpfs without a bound", m->target);
+	if (m->kind == NSRUN_MOUNT_SYMLINK && !m->source)
+		return broken(err, "a symbolic link without text", m->target);
+	if (m->kind == NSRUN_MOUNT_BIND)
+		return check_bind(plan, m, err);
+	return 0;
+}
+
+static int
+check_mounts(const struct nsrun_plan *plan, struct nsrun_err *err)
+{
+	bool has_proc = false;
+
+	if (plan->mounts.n == 0 || plan->mounts.n > NSRUN_MOUNTS_MAX)
+		return broken(err, plan->mounts.n ? "too many mounts" :
+		    "no mounts", NULL);
+	for (size_t i = 0; i < plan->mounts.n; i++) {
+		if (check_mount(plan, i, err) < 0)
+			return -1;
+		has_proc |= plan->mounts.v[i].kind == NSRUN_MOUNT_PROC;
+	}
+	if (has_proc && !(plan->namespaces & CLONE_NEWPID))
+		return broken(err, "a procfs needs a pid namespace", "/proc");
+	if (plan->n_sysctls && !has_proc)
+		return broken(err, "namespace settings need a procfs", "/proc");
+	return 0;
+}
+
+static int
+check_idmap(const struct nsrun_idmap *map, uint32_t inside, uint32_t outside,
+    struct nsrun_err *err)
+{
+	if (map->n != 1 || map->v[0].count != 1)
+		return broken(err, "an id map is one line of one id", NULL);
+	if (map->v[0].inside != inside || map->v[0].outside != outside)
+		return broken(err, "the id map is not the identity's", NULL);
+	return 0;
+}
+
+static int
+check_identity(const struct nsrun_plan *plan, struct nsrun_err *err)
+{
+	const struct nsrun_identity *who = &plan->identity;
+
+	if (!(plan->namespaces & CLONE_NEWUSER) ||
+	    !(plan->namespaces & CLONE_NEWNS) ||
+	    !(plan->namespaces & CLONE_NEWPID))
+		return broken(err, "a sandbox has user, mount and pid"
+		    " namespaces of its own", NULL);
+	if (who->leaves_root && (!who->host_uid || !who->host_gid))
+		return broken(err, "leaving uid 0 for uid 0", NULL);
+	if (check_idmap(&plan->uid_map, who->lock_namespaces ? 0 : who->uid,
+	    who->host_uid, err) < 0)
+		return -1;
+	return check_idmap(&plan->gid_map, who->lock_namespaces ? 0 : who->gid,
+	    who->host_gid, err);
+}
+
+int
+nsrun_plan_check(const struct nsrun_plan *plan, struct nsrun_err *err)
+{
+	if (check_identity(plan, err) < 0 || check_mounts(plan, err) < 0)
+		return -1;
+	if (plan->loopback && !(plan->namespaces & CLONE_NEWNET))
+		return broken(err, "loopback is brought up only in a network"
+		    " namespace of our own", NULL);
+	if (plan->network != NSRUN_NETWORK_DENIED &&
+	    !(plan->namespaces & CLONE_NEWNET))
+		return broken(err, "sockets need a network namespace of our"
+		    " own", NULL);
+	if (plan->hostname && (!(plan->namespaces & CLONE_NEWUTS) ||
+	    strlen(plan->hostname) > 64))
+		return broken(err, "a host name of 64 bytes needs a uts"
+		    " namespace", plan->hostname);
+	if (plan->supervision.max_output_bytes &&
+	    (plan->stdio[1] == NSRUN_STDIO_INHERIT ||
+	    plan->stdio[2] == NSRUN_STDIO_INHERIT))
+		return broken(err, "an output cap needs captured output", NULL);
+	if (!plan->cwd || !nsrun_path_is_clean(plan->cwd))
+		return broken(err, "the working directory is not a clean"
+		    " absolute path", plan->cwd);
+	if (!plan->n_argv || !*plan->argv[0])
+		return broken(err, "no command", NULL);
+	return 0;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Mount plan: what the file system of the command will look like.
+ *
+ * Entries are applied in the order they were added, so a later one may cover
+ * an earlier one. Targets are paths in the new root and are resolved beneath
+ * it: no symbolic link of any tree leads outside. What a target lacks (parents
+ * 0755, a directory or an empty file) is made where the file system is one
+ * that the plan made; on the host's nothing is ever created.
+ */
+#ifndef NSRUN_PLAN_MOUNTS_H
+#define NSRUN_PLAN_MOUNTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum nsrun_mount_kind {
+	NSRUN_MOUNT_ROOT,	/* the tmpfs that becomes "/"; first, once */
+	NSRUN_MOUNT_TMPFS,	/* an empty one of size_bytes, n_inodes */
+	NSRUN_MOUNT_SCRATCH,	/* a directory of the root's own tmpfs that
+				   stays writable when the root no longer is */
+	NSRUN_MOUNT_BIND,	/* source, a host path, at target */
+	NSRUN_MOUNT_PROC,	/* the procfs of the new pid namespace */
+	NSRUN_MOUNT_DEVPTS,	/* a terminal file system of its own */
+	NSRUN_MOUNT_DIR,	/* a directory of mode */
+	NSRUN_MOUNT_FILE,	/* a file of mode that holds data */
+	NSRUN_MOUNT_SYMLINK,	/* source is the link's text */
+	NSRUN_MOUNT_COVER,	/* target over itself, read-only */
+	NSRUN_MOUNT_MASK,	/* a file over target that does not open */
+	NSRUN_N_MOUNT_KINDS
+};
+
+enum nsrun_mount_flag {
+	NSRUN_MOUNT_RDONLY	= 1 << 0,	/* recursively, when it is; the
+						   root when all is in it */
+	NSRUN_MOUNT_RECURSIVE	= 1 << 1,	/* with what is mounted below */
+	NSRUN_MOUNT_NOEXEC	= 1 << 2,
+	NSRUN_MOUNT_DEVICES	= 1 << 3,	/* device nodes work */
+	NSRUN_MOUNT_OPTIONAL	= 1 << 4,	/* BIND: no source is fine;
+						   COVER, MASK: no target */
+	NSRUN_MOUNT_PINNED	= 1 << 5,	/* the source must be `pin` */
+	NSRUN_MOUNT_IDMAPPED	= 1 << 6,	/* owner looks like us */
+	NSRUN_MOUNT_GRANT	= 1 << 7,	/* a root of the caller's */
+};
+
+/* What a source was when it was opened; equal on reopening or no launch. */
+struct nsrun_pin {
+	dev_t		dev;
+	ino_t		ino;
+	mode_t		type;		/* S_IFMT bits */
+	uid_t		uid;		/* for IDMAPPED */
+	gid_t		gid;
+	int		fd;		/* O_PATH, keeps ino from being reused;
+					   the plan's. -1: none */
+};
+
+struct nsrun_mount {
+	enum nsrun_mount_kind	kind;
+	unsigned int		flags;		/* enum nsrun_mount_flag */
+	const char		*source;	/* BIND: absolute, clean */
+	const char		*target;	/* absolute and clean */
+	const void		*data;		/* FILE */
+	size_t			n_data;
+	mode_t			mode;		/* 0: the kind's own */
+	mode_t			type;		/* BIND: S_IFDIR or S_IFREG when
+						   known, which saves asking */
+	uint64_t		size_bytes;	/* tmpfs kinds; never 0 */
+	uint64_t		n_inodes;
+	struct nsrun_pin	pin;
+};
+
+struct nsrun_mounts {
+	struct nsrun_mount	*v;
+	size_t			n;
+};
+
+/* MOUNT_ATTR_* of mount_setattr(2) that every mount of m's kind carries. */
+uint64_t nsrun_mount_attributes(const struct nsrun_mount *m);
+
+const char *nsrun_mount_kind_name(enum nsrun_mount_kind kind);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The words for the plan's enums, one table each. */
+#include <linux/sched.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "plan/plan.h"
+
+static const struct {
+	const char *name;
+	int resource;
+	char unit;
+} limits[] = {
+	[NSRUN_LIMIT_CPU]		= { "cpu", RLIMIT_CPU, 's' },
+	[NSRUN_LIMIT_ADDRESS_SPACE]	= { "address-space", RLIMIT_AS, 'b' },
+	[NSRUN_LIMIT_DATA]		= { "data", RLIMIT_DATA, 'b' },
+	[NSRUN_LIMIT_FILE_SIZE]		= { "file-size", RLIMIT_FSIZE, 'b' },
+	[NSRUN_LIMIT_FILES]		= { "files", RLIMIT_NOFILE, 'n' },
+	[NSRUN_LIMIT_PROCESSES]		= { "processes", RLIMIT_NPROC, 'n' },
+	[NSRUN_LIMIT_CORE]		= { "core", RLIMIT_CORE, 'b' },
+	[NSRUN_LIMIT_MESSAGES]		= { "messages", RLIMIT_MSGQUEUE, 'b' },
+	[NSRUN_LIMIT_LOCKED]		= { "locked", RLIMIT_MEMLOCK, 'b' },
+	[NSRUN_LIMIT_SIGNALS]		= { "signals", RLIMIT_SIGPENDING, 'n' },
+	[NSRUN_LIMIT_REALTIME]		= { "realtime", RLIMIT_RTPRIO, 'n' },
+};
+_Static_assert(sizeof limits / sizeof *limits == NSRUN_N_LIMITS, "all");
+
+const char *
+nsrun_limit_name(enum nsrun_limit_kind kind)
+{
+	return limits[kind].name;
+}
+
+int
+nsrun_limit_resource(enum nsrun_limit_kind kind)
+{
+	return limits[kind].resource;
+}
+
+char
+nsrun_limit_unit(enum nsrun_limit_kind kind)
+{
+	return limits[kind].unit;
+}
+
+int
+nsrun_limit_find(const char *name)
+{
+	for (int i = 0; i < NSRUN_N_LIMITS; i++)
+		if (!strcmp(limits[i].name, name))
+			return i;
+	return -1;
+}
+
+const char *
+nsrun_stdio_name(enum nsrun_stdio stdio)
+{
+	static const char *const names[] = {
+		[NSRUN_STDIO_INHERIT]	= "inherit",
+		[NSRUN_STDIO_NULL]	= "null",
+		[NSRUN_STDIO_RELAY]	= "relay",
+		[NSRUN_STDIO_TERMINAL]	= "terminal",
+	};
+	_Static_assert(sizeof names / sizeof *names == NSRUN_N_STDIOS, "all");
+
+	return names[stdio];
+}
+
+const char *
+nsrun_network_name(enum nsrun_network network)
+{
+	static const char *const names[] = {
+		[NSRUN_NETWORK_DENIED]		= "denied",
+		[NSRUN_NETWORK_ISOLATED]	= "isolated",
+	};
+	_Static_assert(sizeof names / sizeof *names == NSRUN_N_NETWORKS, "all");
+
+	return names[network];
+}
+
+const char *
+nsrun_mount_kind_name(enum nsrun_mount_kind kind)
+{
+	static const char *const names[] = {
+		[NSRUN_MOUNT_ROOT]	= "root",
+		[NSRUN_MOUNT_TMPFS]	= "tmpfs",
+		[NSRUN_MOUNT_SCRATCH]	= "scratch",
+		[NSRUN_MOUNT_BIND]	= "bind",
+		[NSRUN_MOUNT_PROC]	= "proc",
+		[NSRUN_MOUNT_DEVPTS]	= "devpts",
+		[NSRUN_MOUNT_DIR]	= "dir",
+		[NSRUN_MOUNT_FILE]	= "file",
+		[NSRUN_MOUNT_SYMLINK]	= "symlink",
+		[NSRUN_MOUNT_COVER]	= "cover",
+		[NSRUN_MOUNT_MASK]	= "mask",
+	};
+	_Static_assert(sizeof names / sizeof *names == NSRUN_N_MOUNT_KINDS,
+	    "all");
+
+	return names[kind];
+}
+
+const struct nsrun_namespace nsrun_namespaces[NSRUN_N_NAMESPACES] = {
+	{ CLONE_NEWUSER,	"user",		"user" },
+	{ CLONE_NEWNS,		"mount",	"mnt" },
+	{ CLONE_NEWPID,		"pid",		"pid" },
+	{ CLONE_NEWNET,		"net",		"net" },
+	{ CLONE_NEWIPC,		"ipc",		"ipc" },
+	{ CLONE_NEWUTS,		"uts",		"uts" },
+	{ CLONE_NEWCGROUP,	"cgroup",	"cgroup" },
+};

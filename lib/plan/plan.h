@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The plan: everything about one sandbox, as data.
+ *
+ * A face or the host layer adds to it, nsrun_plan_check() is the only gate,
+ * apply obeys it. Nothing in lib/plan makes a system call but to allocate and
+ * to print. Entries are applied in the order they were added. All strings and
+ * arrays belong to the plan's arena and live as long as the plan.
+ */
+#ifndef NSRUN_PLAN_PLAN_H
+#define NSRUN_PLAN_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "plan/mounts.h"
+
+struct nsrun_err;
+struct nsrun_filter;
+
+/* One line of a uid_map or gid_map. */
+struct nsrun_idrange {
+	uint32_t	inside;
+	uint32_t	outside;
+	uint32_t	count;
+};
+
+struct nsrun_idmap {
+	struct nsrun_idrange *v;
+	size_t		n;
+};
+
+/*
+ * Who the command is.
+ *
+ * uid and gid are what it sees; host_uid and host_gid what the host sees.
+ * With `leaves_root` the caller is uid 0 and the ids change before the user
+ * namespace is made. With `lock_namespaces` the tree is made in a first user
+ * namespace, as its uid 0, and the command lives in a second one that maps
+ * back: no capability it might regain there reaches the mounts or sysctls.
+ */
+struct nsrun_identity {
+	uid_t		uid, host_uid;
+	gid_t		gid, host_gid;
+	bool		leaves_root;
+	bool		clones_trees;	/* while it still has the rights */
+	bool		keeps_root;	/* the caller is uid 0 and stays it */
+	bool		unlimited;	/* and so has no limit on processes */
+	bool		lock_namespaces;
+	const char	*why_kept;	/* for people; NULL unless keeps_root */
+};
+
+/* A setting of the new namespaces, below /proc/sys. */
+struct nsrun_sysctl {
+	const char	*path;		/* "user/max_user_namespaces" */
+	const char	*value;
+};
+
+/* A limit of setrlimit(2): never raised above what the caller has. */
+enum nsrun_limit_kind {
+	NSRUN_LIMIT_CPU,		/* seconds, each process */
+	NSRUN_LIMIT_ADDRESS_SPACE,	/* bytes, each process */
+	NSRUN_LIMIT_DATA,		/* bytes of private memory, each */
+	NSRUN_LIMIT_FILE_SIZE,		/* bytes, each file */
+	NSRUN_LIMIT_FILES,		/* open, each process */
+	NSRUN_LIMIT_PROCESSES,		/* and threads, in the sandbox */
+	NSRUN_LIMIT_CORE,		/* bytes */
+	NSRUN_LIMIT_MESSAGES,		/* bytes in POSIX message queues */
+	NSRUN_LIMIT_LOCKED,		/* bytes locked in memory */
+	NSRUN_LIMIT_SIGNALS,		/* pending */
+	NSRUN_LIMIT_REALTIME,		/* real-time priority */
+	NSRUN_N_LIMITS
+};
+
+struct nsrun_limit {
+	bool		set;
+	uint64_t	value;
+};
+
+/* How descriptor 0, 1 or 2 reaches the command. */
+enum nsrun_stdio {
+	NSRUN_STDIO_INHERIT,	/* the caller's own */
+	NSRUN_STDIO_NULL,	/* the sandbox's /dev/null */
+	NSRUN_STDIO_RELAY,	/* a pipe; the supervisor copies */
+	NSRUN_STDIO_TERMINAL,	/* a terminal of the sandbox's own */
+	NSRUN_N_STDIOS
+};
+
+enum nsrun_network {
+	NSRUN_NETWORK_DENIED,	/* sockets refused */
+	NSRUN_NETWORK_ISOLATED,	/* sockets, nobody to talk to but itself */
+	NSRUN_N_NETWORKS
+};
+
+/* What the supervisor enforces and watches, outside. */
+struct nsrun_supervision {
+	uint64_t	timeout_ms;		/* 0: none */
+	uint64_t	max_output_bytes;	/* each stream; 0: no cap */
+	bool		reports;	/* its namespaces' numbers are wanted */
+	bool		thread_is_process;	/* our thread lives as long as
+						   we do: PDEATHSIG is usable */
+};
+
+struct nsrun_plan {
+	struct nsrun_arena	arena;
+	const char		*profile;
+	uint64_t		namespaces;	/* CLONE_NEW* */
+	struct nsrun_identity	identity;
+	struct nsrun_idmap	uid_map, gid_map;	/* of the first one */
+	struct nsrun_mounts	mounts;
+	struct nsrun_sysctl	*sysctls;
+	size_t			n_sysctls;
+	bool			loopback;	/* bring it up */
+	enum nsrun_network	network;
+	const char		*hostname;	/* NULL: the host's */
+	struct nsrun_limit	limits[NSRUN_N_LIMITS];
+	const struct nsrun_filter **filters;	/* loaded in this order */
+	size_t			n_filters;
+	enum nsrun_stdio	stdio[3];
+	char			**env;		/* NULL at the end */
+	size_t			n_env, n_granted;
+	char			**argv;		/* NULL at the end */
+	size_t			n_argv;
+	const char		*cwd;
+	struct nsrun_supervision supervision;
+	const char		**fallbacks;	/* taken, for the report */
+	size_t			n_fallbacks;
+	const char		**features;	/* newer than 5.14, used */
+	size_t			n_features;
+};
+
+/* Is the command's exec the second process's (pid 1 reaps), or in place? */
+void nsrun_plan_init(struct nsrun_plan *plan);
+void nsrun_plan_deinit(struct nsrun_plan *plan);
+
+/* Append a copy. Each returns 0, or -1 with err saying "no memory". */
+int nsrun_plan_add_mount(struct nsrun_plan *plan, const struct nsrun_mount *m,
+    struct nsrun_err *err);
+int nsrun_plan_add_sysctl(struct nsrun_plan *plan, const char *path,
+    const char *value, struct nsrun_err *err);
+int nsrun_plan_add_filter(struct nsrun_plan *plan,
+    const struct nsrun_filter *filter, struct nsrun_err *err);
+int nsrun_plan_add_fallback(struct nsrun_plan *plan, const char *name,
+    struct nsrun_err *err);
+int nsrun_plan_add_feature(struct nsrun_plan *plan, const char *name,
+    struct nsrun_err *err);
+int nsrun_plan_add_idrange(struct nsrun_plan *plan, struct nsrun_idmap *map,
+    struct nsrun_idrange range, struct nsrun_err *err);
+int nsrun_plan_set_argv(struct nsrun_plan *plan, char *const argv[],
+    struct nsrun_err *err);
+
+/* Set NAME to value, replacing an earlier one; copies both. */
+int nsrun_plan_set_env(struct nsrun_plan *plan, const char *name,
+    const char *value, struct nsrun_err *err);
+/* The value of NAME in the plan, or NULL. */
+const char *nsrun_plan_env(const struct nsrun_plan *plan, const char *name);
+
+/* Tables between the plan's enums and their words; see names.c. */
+const char *nsrun_limit_name(enum nsrun_limit_kind kind);
+int nsrun_limit_resource(enum nsrun_limit_kind kind);	/* RLIMIT_* */
+/* Is it counted in bytes ('b'), seconds ('s') or pieces ('n')? */
+char nsrun_limit_unit(enum nsrun_limit_kind kind);
+int nsrun_limit_find(const char *name);			/* -1: none */
+const char *nsrun_stdio_name(enum nsrun_stdio stdio);
+const char *nsrun_network_name(enum nsrun_network network);
+
+struct nsrun_namespace {
+	uint64_t	flag;		/* CLONE_NEW* */
+	const char	*name;		/* "user" */
+	const char	*proc_name;	/* below /proc/PID/ns */
+};
+enum { NSRUN_N_NAMESPACES = 7 };
+extern const struct nsrun_namespace nsrun_namespaces[NSRUN_N_NAMESPACES];
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The plan for a person, in one look: who and under what, the tree with what
+ * may be written in it, the environment's names. /etc, /dev and /proc, whose
+ * insides nobody grants, take a line each.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/path.h"
+#include "plan/plan.h"
+#include "plan/print.h"
+#include "policy/embedded.h"
+
+struct tree {
+	FILE				*out;
+	const struct nsrun_plan		*plan;
+	bool				color;
+	const struct nsrun_mount	**v;	/* shown, by target */
+	size_t				n;
+};
+
+static const char *const folded[] = { "/etc", "/dev", "/proc" };
+
+static const char *
+fold_of(const char *target)
+{
+	for (size_t i = 0; i < sizeof folded / sizeof *folded; i++)
+		if (nsrun_path_is_within(target, folded[i]) &&
+		    strcmp(target, "/dev/shm"))
+			return folded[i];
+	return NULL;
+}
+
+static void
+paint(const struct tree *t, const char *code)
+{
+	if (t->color)
+		fprintf(t->out, "\033[%sm", code);
+}
+
+static void
+header(const struct tree *t)
+{
+	const struct nsrun_plan *plan = t->plan;
+	char text[24];
+
+	paint(t, "1");
+	fprintf(t->out, "%s", plan->profile);
+	paint(t, "0");
+	for (size_t i = 0; i < plan->n_filters; i++)
+		fprintf(t->out, "  filter %s%s%s %.8s", plan->filters[i]->name,
+		    *plan->filters[i]->variant ? " " : "",
+		    plan->filters[i]->variant, plan->filters[i]->sha256);
+	fprintf(t->out, "  network %s (%s)",
+	    nsrun_network_name(plan->network),
+	    plan->network == NSRUN_NETWORK_ISOLATED ? "loopback of its own" :
+	    plan->n_fallbacks ? "HOST namespace, sockets refused" :
+	    "own namespace, sockets refused");
+	fprintf(t->out, "\n%*s  uid %u", (int)strlen(plan->profile), "",
+	    (unsigned int)plan->identity.uid);
+	if (plan->identity.leaves_root)
+		fputs(" (root left behind)", t->out);
+	if (plan->identity.keeps_root)
+		fprintf(t->out, " KEPT%s: %s", plan->identity.unlimited ?
+		    ", no limit on processes" : "", plan->identity.why_kept);
+	if (plan->supervision.timeout_ms)
+		fprintf(t->out, "  wall %s", nsrun_duration_text(
+		    plan->supervision.timeout_ms, text));
+	for (int i = 0; i < NSRUN_N_LIMITS; i++) {
+		enum nsrun_limit_kind kind = (enum nsrun_limit_kind)i;
+
+		if (plan->limits[i].set && kind <= NSRUN_LIMIT_PROCESSES)
+			fprintf(t->out, "  %s %s%s", nsrun_limit_name(kind),
+			    nsrun_size_text(plan->limits[i].value, text),
+			    nsrun_limit_unit(kind) == 's' ? "s" : "");
+	}
+	fputs("\n", t->out);
+}
+
+/* "rw", "ro" or nothing, in their colours. */
+static void
+put_access(const struct tree *t, const struct nsrun_mount *m)
+{
+	bool rw = m->kind == NSRUN_MOUNT_SCRATCH ||
+	    (m->kind <= NSRUN_MOUNT_BIND && !(m->flags & NSRUN_MOUNT_RDONLY));
+
+	paint(t, rw ? "33" : "32");
+	fprintf(t->out, "%-4s", rw ? "rw" : "ro");
+	paint(t, "0");
+}
+
+static void
+put_detail(const struct tree *t, const struct nsrun_mount *m)
+{
+	char size[24];
+
+	switch (m->kind) {
+	case NSRUN_MOUNT_ROOT:
+	case NSRUN_MOUNT_TMPFS:
+		fprintf(t->out, "made here, %s in all",
+		    nsrun_size_text(m->size_bytes, size));
+		break;
+	case NSRUN_MOUNT_SCRATCH:
+		fputs("made here", t->out);
+		break;
+	case NSRUN_MOUNT_BIND:
+		if (strcmp(m->source, m->target))
+			nsrun_print_name(t->out, m->source);
+		if (m->flags & NSRUN_MOUNT_PINNED)
+			fprintf(t->out, "pinned %" PRIx64 " ino %" PRIu64,
+			    (uint64_t)m->pin.dev, (uint64_t)m->pin.ino);
+		if (m->flags & NSRUN_MOUNT_IDMAPPED)
+			fprintf(t->out, ", uid %u of the host idmapped",
+			    (unsigned int)m->pin.uid);
+		break;
+	case NSRUN_MOUNT_COVER:
+		fputs("control", t->out);
+		break;
+	case NSRUN_MOUNT_MASK:
+		fputs("masked", t->out);
+		break;
+	case NSRUN_MOUNT_PROC:
+	case NSRUN_MOUNT_DEVPTS:
+	case NSRUN_MOUNT_DIR:
+	case NSRUN_MOUNT_FILE:
+	case NSRUN_MOUNT_SYMLINK:
+	case NSRUN_N_MOUNT_KINDS:
+		break;
+	}
+}
+
+/* All of what is folded below `fold`, by name. */
+static void
+put_folded(const struct tree *t, const char *fold)
+{
+	static const struct {
+		const char *label;
+		enum nsrun_mount_kind kind;
+	} groups[] = {
+		{ "made", NSRUN_MOUNT_FILE },
+		{ "from the host", NSRUN_MOUNT_BIND },
+		{ "links", NSRUN_MOUNT_SYMLINK },
+		{ "own", NSRUN_MOUNT_DEVPTS },
+		{ "read-only", NSRUN_MOUNT_COVER },
+		{ "masked", NSRUN_MOUNT_MASK },
+	};
+	const char *sep = "";
+
+	for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+		bool any = false;
+
+		for (size_t i = 0; i < t->plan->mounts.n; i++) {
+			const struct nsrun_mount *m = &t->plan->mounts.v[i];
+
+			if (m->kind != groups[g].kind ||
+			    fold_of(m->target) != fold)
+				continue;
+			if (!any)
+				fprintf(t->out, "%s%s:", sep, groups[g].label);
+			any = true;
+			sep = "; ";
+			putc(' ', t->out);
+			nsrun_print_name(t->out, m->target + strlen(fold) + 1);
+		}
+	}
+}
+
+/* The nearest shown entry that `path` is strictly below; NULL: none. */
+static const struct nsrun_mount *
+parent_of(const struct tree *t, size_t i)
+{
+	for (size_t k = i; k-- > 0; )
+		if (strcmp(t->v[k]->target, t->v[i]->target) &&
+		    nsrun_path_is_within(t->v[i]->target, t->v[k]->target))
+			return t->v[k];
+	return NULL;
+}
+
+/* Is there a later sibling of entry i below `parent`? */
+static bool
+has_sibling(const struct tree *t, size_t i, const struct nsrun_mount *parent)
+{
+	for (size_t k = i + 1; k < t->n; k++)
+		if (parent_of(t, k) == parent &&
+		    !nsrun_path_is_within(t->v[k]->target, t->v[i]->target))
+			return true;
+	return false;
+}
+
+static void
+put_entry(const struct tree *t, size_t i)
+{
+	const struct nsrun_mount *m = t->v[i], *parent = parent_of(t, i);
+	const char *fold = fold_of(m->target), *name = m->target;
+	int width = 0;
+
+	/* The lines down from each ancestor that has more to come. */
+	for (size_t k = 1; k < i; k++)
+		if (strcmp(t->v[k]->target, m->target) &&
+		    nsrun_path_is_within(m->target, t->v[k]->target)) {
+			fputs(has_sibling(t, k, parent_of(t, k)) ? "│  " :
+			    "   ", t->out);
+			width += 3;
+		}
+	if (parent) {
+		fputs(has_sibling(t, i, parent) ? "├─ " : "└─ ", t->out);
+		width += 3;
+		name += strlen(parent->target) + (parent->target[1] != '\0');
+	}
+	if (fold)
+		name = fold + 1;
+	nsrun_print_name(t->out, name);
+	width += (int)strlen(name);
+	if (m->kind == NSRUN_MOUNT_SYMLINK && !fold) {
+		fputs(" -> ", t->out);
+		nsrun_print_name(t->out, m->source);
+		putc('\n', t->out);
+		return;
+	}
+	fprintf(t->out, "%*s", width < 30 ? 32 - width : 2, "");
+	if (fold) {
+		paint(t, "32");
+		fputs("ro  ", t->out);
+		paint(t, "0");
+		put_folded(t, fold);
+	} else {
+		put_access(t, m);
+		put_detail(t, m);
+	}
+	putc('\n', t->out);
+}
+
+static int
+by_target(const void *a, const void *b)
+{
+	const struct nsrun_mount *const *x = a, *const *y = b;
+	int order = strcmp((*x)->target, (*y)->target);
+
+	/* The same place again: in the plan's order, which the array has. */
+	return order ? order : (*x > *y) - (*x < *y);
+}
+
+/* A fold has one line, at the first of its entries. */
+static bool
+is_shown(const struct tree *t, const struct nsrun_mount *m)
+{
+	const char *fold = fold_of(m->target);
+
+	for (size_t k = 0; fold && k < t->n; k++)
+		if (fold_of(t->v[k]->target) == fold)
+			return false;
+	return fold || m->kind != NSRUN_MOUNT_DIR;
+}
+
+static void
+footer(const struct tree *t)
+{
+	const struct nsrun_plan *plan = t->plan;
+
+	fputs("environment ", t->out);
+	for (size_t i = 0; i < plan->n_env; i++)
+		fprintf(t->out, " %.*s", (int)strcspn(plan->env[i], "="),
+		    plan->env[i]);
+	fprintf(t->out, " (%zu granted)\nstarts in    ", plan->n_granted);
+	nsrun_print_name(t->out, plan->cwd);
+	fputs("\nstdio       ", t->out);
+	for (int i = 0; i < 3; i++)
+		fprintf(t->out, " %s", nsrun_stdio_name(plan->stdio[i]));
+	putc('\n', t->out);
+}
+
+void
+nsrun_print_tree(FILE *out, const struct nsrun_plan *plan, bool color)
+{
+	struct tree t = { .out = out, .plan = plan, .color = color };
+	const struct nsrun_mount **all = malloc((plan->mounts.n + 1) *
+	    sizeof *all);
+
+	t.v = malloc((plan->mounts.n + 1) * sizeof *t.v);
+	if (all && t.v) {
+		for (size_t i = 0; i < plan->mounts.n; i++)
+			all[i] = &plan->mounts.v[i];
+		qsort(all, plan->mounts.n, sizeof *all, by_target);
+		for (size_t i = 0; i < plan->mounts.n; i++)
+			if (is_shown(&t, all[i]))
+				t.v[t.n++] = all[i];
+	}
+	header(&t);
+	for (size_t i = 0; i < t.n; i++)
+		put_entry(&t, i);
+	footer(&t);
+	free(t.v);
+	free(all);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Launch: one clone3(2) for everything, from the caller itself or, when the
+ * caller leaves uid 0, from an intermediate that has changed its ids already.
+ *
+ * The child is cloned with exit signal 0: a host's SIGCHLD handler or wait(2)
+ * never sees it, and only its pidfd tells of its end.
+ */
+#include "run/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "apply/apply.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/sys.h"
+#include "run/prep.h"
+#include "run/relay.h"
+#include "run/tty.h"
+
+void
+nsrun_run_init(struct nsrun_run *run, const struct nsrun_plan *plan)
+{
+	*run = (struct nsrun_run){
+		.plan = plan, .pidfd = -1, .channel_fd = -1, .control_fd = -1,
+		.watch_fd = -1, .signal_fd = -1, .stop_fd = -1,
+		.terminal_fd = -1, .tty_fd = -1,
+	};
+	for (int i = 0; i < NSRUN_N_RELAYS; i++)
+		run->relays[i].from_fd = run->relays[i].to_fd = -1;
+}
+
+void
+nsrun_run_deinit(struct nsrun_run *run)
+{
+	if (run->pidfd >= 0) {
+		sys_pidfd_send_signal(run->pidfd, SIGKILL);
+		while (waitpid(run->pid, NULL, __WALL) < 0 && errno == EINTR)
+			continue;
+	}
+	nsrun_tty_restore(run);
+	for (int i = 0; i < NSRUN_N_RELAYS; i++)
+		nsrun_relay_deinit(&run->relays[i]);
+	nsrun_fd_close(&run->pidfd);
+	nsrun_fd_close(&run->channel_fd);
+	nsrun_fd_close(&run->control_fd);
+	nsrun_fd_close(&run->stop_fd);
+	nsrun_fd_close(&run->terminal_fd);
+}
+
+/* What the intermediate tells: its memory is not ours, this page is both's. */
+struct told {
+	pid_t	pid;
+	int	pidfd;
+	int	errnum;
+	char	call[16];
+};
+
+static pid_t
+clone_child(const struct nsrun_prep *prep, uint64_t more_flags, int *pidfd)
+{
+	struct clone_args args = {
+		.flags = prep->plan->namespaces | CLONE_PIDFD |
+		    CLONE_CLEAR_SIGHAND | more_flags,
+		.pidfd = (uint64_t)(uintptr_t)pidfd,
+	};
+	pid_t pid = (pid_t)sys_clone3(&args);
+
+	if (pid == 0)
+		nsrun_child_main(prep);
+	return pid;
+}
+
+/*
+ * Leave uid 0, then clone. Raw system calls: the C library's would change the
+ * ids of every thread of a host. The descriptor table is shared with the
+ * parent, so the pidfd lands there; the memory is not, so dumpable, which a
+ * change of ids clears and uid_map needs, is set for the copy alone.
+ */
+static _Noreturn void
+intermediate(const struct nsrun_prep *prep, struct told *told)
+{
+	const struct nsrun_identity *who = &prep->plan->identity;
+	const char *call;
+	pid_t pid;
+
+	if (syscall(SYS_setgroups, 0, NULL) < 0)
+		call = "setgroups";
+	else if (syscall(SYS_setresgid, who->host_gid, who->host_gid,
+	    who->host_gid) < 0)
+		call = "setresgid";
+	else if (syscall(SYS_setresuid, who->host_uid, who->host_uid,
+	    who->host_uid) < 0)
+		call = "setresuid";
+	else if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+		call = "PR_SET_DUMPABLE";
+	else if ((pid = clone_child(prep, CLONE_PARENT, &told->pidfd)) < 0)
+		call = "clone3";
+	else {
+		told->pid = pid;
+		_exit(0);
+	}
+	told->errnum = errno;
+	for (size_t i = 0; i < sizeof told->call - 1 && call[i]; i++)
+		told->call[i] = call[i];
+	_exit(1);
+}
+
+static int
+clone_through_intermediate(const struct nsrun_prep *prep,
+    struct nsrun_run *run, struct nsrun_err *err)
+{
+	struct clone_args args = { .flags = CLONE_FILES | CLONE_CLEAR_SIGHAND };
+	struct told *told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid;
+
+	if (told == MAP_FAILED)
+		return nsrun_err_sys(err, NSRUN_STEP_IDENTITY, "mmap", NULL,
+		    NULL);
+	told->pidfd = -1;
+	pid = (pid_t)sys_clone3(&args);
+	if (pid == 0)
+		intermediate(prep, told);
+	if (pid < 0)
+		nsrun_err_sys(err, NSRUN_STEP_IDENTITY, "clone3", NULL, NULL);
+	else
+		while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
+			continue;
+	run->pid = told->pid;
+	run->pidfd = told->pidfd;
+	if (told->errnum) {
+		errno = told->errnum;
+		nsrun_err_sys(err, told->call[0] == 'c' ? NSRUN_STEP_NAMESPACE :
+		    NSRUN_STEP_IDENTITY, told->call, NULL, NULL);
+	}
+	munmap(told, sizeof *told);
+	if (run->pidfd < 0 && err->step == NSRUN_STEP_NONE)
+		nsrun_err_rule(err, NSRUN_STEP_IDENTITY,
+		    "the intermediate process was killed", NULL, NULL);
+	return run->pidfd < 0 ? -1 : 0;
+}
+
+/* Every signal is blocked from here to the child's exec: it has no handlers. */
+static int
+clone_blocked(const struct nsrun_prep *prep, struct nsrun_run *run,
+    struct nsrun_err *err)
+{
+	sigset_t all, saved;
+	int rc = 0;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &saved);
+	if (prep->plan->identity.leaves_root)
+		rc = clone_through_intermediate(prep, run, err);
+	else if ((run->pid = clone_child(prep, 0, &run->pidfd)) < 0)
+		rc = nsrun_err_sys(err, NSRUN_STEP_NAMESPACE, "clone3", NULL,
+		    NULL);
+	sigprocmask(SIG_SETMASK, &saved, NULL);
+	return rc;
+}
+
+static int
+allocate_relays(struct nsrun_run *run, struct nsrun_err *err)
+{
+	for (int i = 0; i < NSRUN_N_RELAYS; i++) {
+		struct nsrun_relay *r = &run->relays[i];
+
+		if (r->from_fd < 0 && r->to_fd < 0)
+			continue;
+		r->cap_bytes = i ? run->plan->supervision.max_output_bytes : 0;
+		r->to_socket = nsrun_fd_is_socket(r->to_fd);
+		r->buf = malloc(NSRUN_RELAY_SIZE + 64);
+		if (!r->buf)
+			return nsrun_err_nomem(err, "relay");
+	}
+	return 0;
+}
+
+int
+nsrun_launch(struct nsrun_run *run, struct nsrun_err *err)
+{
+	struct nsrun_prepared p;
+	struct timespec now;
+	int rc = -1;
+
+	nsrun_prepared_init(&p);
+	run->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (run->stop_fd < 0 || nsrun_fd_raise(&run->stop_fd) < 0)
+		nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "eventfd", NULL, NULL);
+	else if (nsrun_plan_check(run->plan, err) == 0 &&
+	    nsrun_prepared_build(&p, run, err) == 0 &&
+	    allocate_relays(run, err) == 0)
+		rc = clone_blocked(&p.prep, run, err);
+	if (rc == 0) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		run->started_ns = (int64_t)now.tv_sec * 1000000000 +
+		    now.tv_nsec;
+		run->state = NSRUN_STATE_STARTING;
+	}
+	nsrun_prepared_deinit(&p);
+	return rc;
+}

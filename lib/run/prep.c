@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "run/prep.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/fd.h"
+#include "policy/embedded.h"
+#include "run/run.h"
+
+void
+nsrun_prepared_init(struct nsrun_prepared *p)
+{
+	*p = (struct nsrun_prepared){
+		.arena = NSRUN_ARENA_INIT,
+		.prep = {
+			.channel_fd = -1, .control_fd = -1, .watch_fd = -1,
+			.parent_fds = { -1, -1 }, .proc_fd = -1,
+			.stdio_fds = { -1, -1, -1 },
+		},
+		.child_fds = { -1, -1, -1 },
+	};
+}
+
+void
+nsrun_prepared_deinit(struct nsrun_prepared *p)
+{
+	struct nsrun_prep *prep = &p->prep;
+
+	if (prep->tree_fds)
+		for (size_t i = 0; i < prep->plan->mounts.n; i++)
+			nsrun_fd_close(&prep->tree_fds[i]);
+	nsrun_fd_close(&prep->channel_fd);
+	nsrun_fd_close(&prep->control_fd);
+	nsrun_fd_close(&prep->proc_fd);
+	for (int i = 0; i < 3; i++)
+		nsrun_fd_close(&p->child_fds[i]);
+	nsrun_arena_deinit(&p->arena);
+	nsrun_prepared_init(p);
+}
+
+/* The host's procfs, and really one: what is written there matters. */
+static int
+open_proc(struct nsrun_prep *prep, struct nsrun_err *err)
+{
+	struct statfs fs;
+
+	prep->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (prep->proc_fd < 0 || nsrun_fd_raise(&prep->proc_fd) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_IDMAP, "open", "/proc",
+		    NULL);
+	if (fstatfs(prep->proc_fd, &fs) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_IDMAP, "fstatfs", "/proc",
+		    NULL);
+	if (fs.f_type != PROC_SUPER_MAGIC)
+		return nsrun_err_rule(err, NSRUN_STEP_IDMAP,
+		    "is not a proc file system", "/proc", NULL);
+	return 0;
+}
+
+/*
+ * Where this process keeps its arguments and environment: fields 48 to 51 of
+ * proc_pid_stat(5). Pid 1 is a copy of us and must not show them.
+ */
+static int
+find_own_strings(struct nsrun_prep *prep, struct nsrun_err *err)
+{
+	nsrun_autoclose int fd = -1;
+	unsigned long at[4] = { 0 };
+	char buf[2048], *s;
+	ssize_t n;
+
+	if (prep->own_strings)
+		return 0;
+	fd = openat(prep->proc_fd, "self/stat", O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || (n = read(fd, buf, sizeof buf - 1)) <= 0)
+		return nsrun_err_sys(err, NSRUN_STEP_INIT, "read",
+		    "/proc/self/stat", NULL);
+	buf[n] = '\0';
+	/* The name, field 2, may hold anything but ends at the last ')'. */
+	s = strrchr(buf, ')');
+	for (int field = 2; s && field < 48; field++)
+		s = strchr(s + 1, ' ');
+	for (int i = 0; s && i < 4; i++)
+		at[i] = strtoul(s, &s, 10);
+	if (!s || !at[0] || at[1] < at[0] || at[3] < at[2])
+		return nsrun_err_rule(err, NSRUN_STEP_INIT,
+		    "does not tell where our arguments are",
+		    "/proc/self/stat", NULL);
+	if (at[2] == at[1])
+		at[1] = at[3];	/* as execve(2) lays them out */
+	prep->own_strings = (char *)at[0];
+	prep->n_own_strings = at[1] - at[0];
+	return 0;
+}
+
+static int
+open_channels(struct nsrun_prep *prep, struct nsrun_run *run,
+    struct nsrun_err *err)
+{
+	int channel[2], control[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "socketpair",
+		    NULL, NULL);
+	run->channel_fd = channel[0];
+	prep->channel_fd = channel[1];
+	if (pipe2(control, O_CLOEXEC) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "pipe2", NULL,
+		    NULL);
+	prep->control_fd = control[0];
+	run->control_fd = control[1];
+	if (nsrun_fd_raise(&run->channel_fd) < 0 ||
+	    nsrun_fd_raise(&run->control_fd) < 0 ||
+	    nsrun_fd_raise(&prep->channel_fd) < 0 ||
+	    nsrun_fd_raise(&prep->control_fd) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "fcntl", NULL,
+		    NULL);
+	prep->parent_fds[0] = run->channel_fd;
+	prep->parent_fds[1] = run->control_fd;
+	prep->watch_fd = run->watch_fd;
+	return 0;
+}
+
+/* Ascending, as nsrun_fd_close_others() wants them. */
+static void
+sort_keep(struct nsrun_prep *prep)
+{
+	const int fds[] = {
+		prep->channel_fd, prep->control_fd, prep->watch_fd,
+	};
+
+	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
+		unsigned int at = prep->n_keep;
+
+		if (fds[i] < 0)
+			continue;
+		for (; at > 0 && prep->keep_fds[at - 1] > fds[i]; at--)
+			prep->keep_fds[at] = prep->keep_fds[at - 1];
+		prep->keep_fds[at] = fds[i];
+		prep->n_keep++;
+	}
+}
+
+/* A pipe where the supervisor copies; the caller's own where it does not. */
+static int
+open_stdio(struct nsrun_prepared *p, struct nsrun_run *run,
+    struct nsrun_err *err)
+{
+	for (int i = 0; i < 3; i++) {
+		struct nsrun_relay *relay = &run->relays[i];
+		int ends[2], child = i == 0 ? 0 : 1;
+
+		p->prep.stdio_fds[i] = i;
+		if (run->plan->stdio[i] != NSRUN_STDIO_RELAY)
+			continue;
+		if (pipe2(ends, O_CLOEXEC) < 0)
+			return nsrun_err_sys(err, NSRUN_STEP_STDIO, "pipe2",
+			    NULL, NULL);
+		p->child_fds[i] = ends[child];
+		if (i == 0) {
+			relay->from_fd = 0;
+			relay->to_fd = ends[1];
+			relay->owns_to = true;
+		} else {
+			relay->from_fd = ends[0];
+			relay->owns_from = true;
+			relay->to_fd = i;
+		}
+		if (nsrun_fd_raise(&p->child_fds[i]) < 0 || nsrun_fd_raise(
+		    i == 0 ? &relay->to_fd : &relay->from_fd) < 0)
+			return nsrun_err_sys(err, NSRUN_STEP_STDIO, "fcntl",
+			    NULL, NULL);
+		p->prep.stdio_fds[i] = p->child_fds[i];
+	}
+	return 0;
+}
+
+static void
+write_maps(struct nsrun_prep *prep)
+{
+	const struct nsrun_plan *plan = prep->plan;
+	const struct nsrun_idrange *u = plan->uid_map.v, *g = plan->gid_map.v;
+	const struct {
+		char *buf;
+		uint32_t inside, outside;
+	} maps[] = {
+		{ prep->uid_map, u->inside, u->outside },
+		{ prep->gid_map, g->inside, g->outside },
+		{ prep->uid_map2, plan->identity.uid, 0 },
+		{ prep->gid_map2, plan->identity.gid, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+		snprintf(maps[i].buf, sizeof prep->uid_map,
+		    "%" PRIu32 " %" PRIu32 " 1", maps[i].inside,
+		    maps[i].outside);
+}
+
+static int
+prepare_mounts(struct nsrun_prepared *p, struct nsrun_err *err)
+{
+	struct nsrun_prep *prep = &p->prep;
+	const struct nsrun_mounts *mounts = &prep->plan->mounts;
+
+	prep->tree_fds = nsrun_arena_alloc(&p->arena, mounts->n * sizeof(int));
+	prep->tmpfs = nsrun_arena_alloc(&p->arena,
+	    mounts->n * sizeof *prep->tmpfs);
+	prep->own_devs = nsrun_arena_alloc(&p->arena,
+	    mounts->n * sizeof(dev_t));
+	if (!prep->tree_fds || !prep->tmpfs || !prep->own_devs)
+		return nsrun_err_nomem(err, "mounts");
+	for (size_t i = 0; i < mounts->n; i++) {
+		const struct nsrun_mount *m = &mounts->v[i];
+		struct nsrun_tmpfs_text *text = &prep->tmpfs[i];
+
+		prep->tree_fds[i] = -1;
+		snprintf(text->size, sizeof text->size, "%" PRIu64,
+		    m->size_bytes);
+		snprintf(text->inodes, sizeof text->inodes, "%" PRIu64,
+		    m->n_inodes);
+		snprintf(text->mode, sizeof text->mode, "%o",
+		    m->mode ? (unsigned int)m->mode & 07777 : 0755);
+	}
+	return 0;
+}
+
+/* Never more than the caller has: a limit is only ever lowered. */
+static int
+prepare_limits(struct nsrun_prep *prep, struct nsrun_err *err)
+{
+	const struct nsrun_plan *plan = prep->plan;
+
+	for (int i = 0; i < NSRUN_N_LIMITS; i++) {
+		int resource = nsrun_limit_resource((enum nsrun_limit_kind)i);
+		struct rlimit now, *want = &prep->limits[prep->n_limits].value;
+
+		if (!plan->limits[i].set)
+			continue;
+		if (getrlimit(resource, &now) < 0)
+			return nsrun_err_sys(err, NSRUN_STEP_LIMIT, "getrlimit",
+			    nsrun_limit_name((enum nsrun_limit_kind)i), NULL);
+		want->rlim_cur = plan->limits[i].value < now.rlim_max ?
+		    plan->limits[i].value : now.rlim_max;
+		want->rlim_max = want->rlim_cur;
+		/* One second between SIGXCPU, which says why, and SIGKILL. */
+		if (i == NSRUN_LIMIT_CPU && want->rlim_max < now.rlim_max)
+			want->rlim_max++;
+		prep->limits[prep->n_limits++].resource = resource;
+	}
+	return 0;
+}
+
+static int
+prepare_filters(struct nsrun_prepared *p, struct nsrun_err *err)
+{
+	struct nsrun_prep *prep = &p->prep;
+	const struct nsrun_plan *plan = prep->plan;
+
+	prep->programs = nsrun_arena_alloc(&p->arena,
+	    plan->n_filters * sizeof *prep->programs);
+	if (!prep->programs)
+		return nsrun_err_nomem(err, "filter");
+	for (size_t i = 0; i < plan->n_filters; i++)
+		prep->programs[i] = (struct sock_fprog){
+			.len = plan->filters[i]->n_insns,
+			.filter = (struct sock_filter *)
+			    (uintptr_t)plan->filters[i]->insns,
+		};
+	prep->n_programs = (unsigned int)plan->n_filters;
+	return 0;
+}
+
+/* The files to try for argv[0], as execvp(3) would, with the plan's PATH. */
+static int
+prepare_exec(struct nsrun_prepared *p, struct nsrun_err *err)
+{
+	const struct nsrun_plan *plan = p->prep.plan;
+	const char *path = nsrun_plan_env(plan, "PATH"), *name = plan->argv[0];
+	size_t n = 0, room = 2;
+	char **v;
+
+	if (!path || strchr(name, '/'))
+		path = NULL;
+	for (const char *s = path; s && *s; s++)
+		room += *s == ':';
+	v = nsrun_arena_alloc(&p->arena, room * sizeof *v);
+	if (!v)
+		return nsrun_err_nomem(err, name);
+	if (!path)
+		v[n++] = nsrun_arena_strdup(&p->arena, name);
+	for (const char *s = path; s; s = strchr(s, ':') ?
+	    strchr(s, ':') + 1 : NULL) {
+		int len = (int)strcspn(s, ":");
+
+		v[n] = len ? nsrun_arena_printf(&p->arena, "%.*s/%s", len, s,
+		    name) : nsrun_arena_strdup(&p->arena, name);
+		if (!v[n++])
+			return nsrun_err_nomem(err, name);
+	}
+	p->prep.exec_paths = v;
+	return v[0] ? 0 : nsrun_err_nomem(err, name);
+}
+
+int
+nsrun_prepared_build(struct nsrun_prepared *p, struct nsrun_run *run,
+    struct nsrun_err *err)
+{
+	struct nsrun_prep *prep = &p->prep;
+
+	prep->plan = run->plan;
+	prep->own_strings = run->own_strings;
+	prep->n_own_strings = run->n_own_strings;
+	if (open_proc(prep, err) < 0 || find_own_strings(prep, err) < 0 ||
+	    open_channels(prep, run, err) < 0 || open_stdio(p, run, err) < 0 ||
+	    prepare_mounts(p, err) < 0 ||
+	    prepare_limits(prep, err) < 0 || prepare_filters(p, err) < 0 ||
+	    prepare_exec(p, err) < 0)
+		return -1;
+	write_maps(prep);
+	sort_keep(prep);
+	if (prep->plan->identity.clones_trees)
+		return nsrun_trees_clone(prep, err);
+	return 0;
+}

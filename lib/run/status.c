@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "run/status.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err_print.h"
+#include "base/json.h"
+#include "plan/plan.h"
+#include "policy/embedded.h"
+#include "run/run.h"
+
+/* One record in memory, so that it reaches the reader in one write. */
+struct record {
+	struct nsrun_json json;
+	char	*text;
+	size_t	size;
+};
+
+static bool
+begin(struct record *r, int fd, const char *event)
+{
+	*r = (struct record){ 0 };
+	if (fd < 0)
+		return false;
+	r->json.out = open_memstream(&r->text, &r->size);
+	if (!r->json.out)
+		return false;
+	nsrun_json_open(&r->json, NULL, '{');
+	nsrun_json_number(&r->json, "v", 1);
+	nsrun_json_string(&r->json, "event", event);
+	return true;
+}
+
+static void
+finish(struct record *r, int fd)
+{
+	nsrun_json_close(&r->json, '}');
+	putc('\n', r->json.out);
+	if (fclose(r->json.out) == 0)
+		for (size_t done = 0; done < r->size; ) {
+			ssize_t n = write(fd, r->text + done, r->size - done);
+
+			if (n < 0 && errno != EINTR)
+				break;
+			if (n > 0)
+				done += (size_t)n;
+		}
+	free(r->text);
+}
+
+static void
+put_filters(struct nsrun_json *j, const struct nsrun_plan *plan)
+{
+	nsrun_json_open(j, "filters", '[');
+	for (size_t i = 0; i < plan->n_filters; i++) {
+		nsrun_json_open(j, NULL, '{');
+		nsrun_json_string(j, "name", plan->filters[i]->name);
+		nsrun_json_string(j, "variant", plan->filters[i]->variant);
+		nsrun_json_string(j, "sha256", plan->filters[i]->sha256);
+		nsrun_json_close(j, '}');
+	}
+	nsrun_json_close(j, ']');
+}
+
+static void
+put_names(struct nsrun_json *j, const char *name, const char *const *v,
+    size_t n)
+{
+	nsrun_json_open(j, name, '[');
+	for (size_t i = 0; i < n; i++)
+		nsrun_json_string(j, NULL, v[i]);
+	nsrun_json_close(j, ']');
+}
+
+static void
+put_namespaces(struct nsrun_json *j, const struct nsrun_run *run)
+{
+	nsrun_json_open(j, "namespaces", '{');
+	for (int i = 0; i < NSRUN_N_NAMESPACES; i++)
+		if (run->plan->namespaces & nsrun_namespaces[i].flag)
+			nsrun_json_number(j, nsrun_namespaces[i].name,
+			    run->witness.inodes[i]);
+	nsrun_json_close(j, '}');
+}
+
+void
+nsrun_status_started(int fd, const struct nsrun_run *run)
+{
+	const struct nsrun_plan *plan = run->plan;
+	const struct nsrun_identity *who = &plan->identity;
+	struct record r;
+
+	if (!begin(&r, fd, "started"))
+		return;
+	nsrun_json_number(&r.json, "pid", (uint64_t)run->pid);
+	nsrun_json_string(&r.json, "profile", plan->profile);
+	put_namespaces(&r.json, run);
+	nsrun_json_string(&r.json, "network",
+	    nsrun_network_name(plan->network));
+	put_filters(&r.json, plan);
+	nsrun_json_number(&r.json, "uid", who->uid);
+	nsrun_json_number(&r.json, "gid", who->gid);
+	nsrun_json_number(&r.json, "host_uid", who->host_uid);
+	nsrun_json_number(&r.json, "host_gid", who->host_gid);
+	nsrun_json_bool(&r.json, "root_kept", who->keeps_root);
+	if (who->why_kept)
+		nsrun_json_string(&r.json, "why_root_kept", who->why_kept);
+	nsrun_json_open(&r.json, "unenforced", '[');
+	if (who->unlimited)
+		nsrun_json_string(&r.json, NULL, "processes");
+	nsrun_json_close(&r.json, ']');
+	put_names(&r.json, "features", plan->features, plan->n_features);
+	put_names(&r.json, "fallbacks", plan->fallbacks, plan->n_fallbacks);
+	finish(&r, fd);
+}
+
+static void
+limit_record(int fd, const char *name, const char *what, uint64_t bytes)
+{
+	struct record r;
+
+	if (!begin(&r, fd, "limit"))
+		return;
+	nsrun_json_string(&r.json, "limit", name);
+	nsrun_json_string(&r.json, "what", what);
+	if (bytes)
+		nsrun_json_number(&r.json, "bytes", bytes);
+	finish(&r, fd);
+}
+
+/* Which bounds were met, as far as the end tells. */
+static void
+put_limits(int fd, const struct nsrun_run *run)
+{
+	const struct nsrun_result *result = &run->result;
+
+	if (result->reason == NSRUN_REASON_DEADLINE)
+		limit_record(fd, "timeout", "killed", 0);
+	if (result->signal == SIGXCPU)
+		limit_record(fd, "cpu", "killed", 0);
+	if (result->signal == SIGXFSZ)
+		limit_record(fd, "file-size", "killed", 0);
+	for (int i = 0; i < 2; i++)
+		if (result->dropped_bytes[i] &&
+		    run->plan->supervision.max_output_bytes)
+			limit_record(fd, "max-output", i ? "stderr cut" :
+			    "stdout cut", result->dropped_bytes[i]);
+}
+
+void
+nsrun_status_exited(int fd, const struct nsrun_run *run)
+{
+	static const char *const reasons[] = {
+		[NSRUN_REASON_EXIT]	= "exit",
+		[NSRUN_REASON_SIGNAL]	= "signal",
+		[NSRUN_REASON_DEADLINE]	= "deadline",
+		[NSRUN_REASON_CANCELLED] = "cancelled",
+		[NSRUN_REASON_FAILED]	= "failed",
+	};
+	_Static_assert(sizeof reasons / sizeof *reasons == NSRUN_N_REASONS,
+	    "all");
+	const struct nsrun_result *result = &run->result;
+	struct record r;
+
+	put_limits(fd, run);
+	if (!begin(&r, fd, "exited"))
+		return;
+	nsrun_json_string(&r.json, "reason", reasons[result->reason]);
+	if (result->signal)
+		nsrun_json_number(&r.json, "signal", (uint64_t)result->signal);
+	else
+		nsrun_json_number(&r.json, "code", (uint64_t)result->code);
+	nsrun_json_number(&r.json, "status", (uint64_t)result->status);
+	nsrun_json_number(&r.json, "wall_ms", result->wall_ms);
+	nsrun_json_number(&r.json, "cpu_ms", result->cpu_ms);
+	nsrun_json_number(&r.json, "peak_kib", result->peak_kib);
+	nsrun_json_number(&r.json, "killed", result->n_killed);
+	nsrun_json_number(&r.json, "stdout_bytes", result->out_bytes[0]);
+	nsrun_json_number(&r.json, "stderr_bytes", result->out_bytes[1]);
+	nsrun_json_number(&r.json, "dropped_bytes",
+	    result->dropped_bytes[0] + result->dropped_bytes[1]);
+	finish(&r, fd);
+}
+
+void
+nsrun_status_failed(int fd, const struct nsrun_err *err, int status)
+{
+	struct record r;
+
+	if (!begin(&r, fd, "failed"))
+		return;
+	nsrun_json_string(&r.json, "step", nsrun_step_name(err->step));
+	nsrun_json_string(&r.json, "call", err->call);
+	nsrun_json_string(&r.json, "errno", nsrun_errno_name(err->errnum));
+	nsrun_json_string(&r.json, "subject", err->subject);
+	nsrun_json_string(&r.json, "category", nsrun_err_category(err));
+	nsrun_json_string(&r.json, "hint", nsrun_err_hint(err));
+	nsrun_json_number(&r.json, "status", (uint64_t)status);
+	finish(&r, fd);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The records of --status-fd, one JSON object a line: nsrun-status(5). Exactly
+ * one of the final ones, `exited` or `failed`, is written, last.
+ */
+#ifndef NSRUN_RUN_STATUS_H
+#define NSRUN_RUN_STATUS_H
+
+#include "nsrun.h"
+
+struct nsrun_plan;
+struct nsrun_run;
+
+/* fd -1 writes nothing. A reader that is gone is not an error. */
+void nsrun_status_started(int fd, const struct nsrun_run *run);
+void nsrun_status_exited(int fd, const struct nsrun_run *run);
+void nsrun_status_failed(int fd, const struct nsrun_err *err, int status);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The supervisor: one poll loop, nothing on a timer tick. Everything that may
+ * happen outside (an end, a message, a signal, a deadline, bytes to copy) is a
+ * descriptor or the time until the next bound.
+ */
+#include "run/run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/sys.h"
+#include "plan/plan.h"
+#include "run/relay.h"
+#include "run/tty.h"
+
+enum { AT_PIDFD, AT_CHANNEL, AT_SIGNAL, AT_STOP, AT_WATCH, AT_RELAYS,
+	N_POLLED = AT_RELAYS + 2 * NSRUN_N_RELAYS };
+
+static const int64_t second_ns = 1000000000;
+
+static int64_t
+now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * second_ns + t.tv_nsec;
+}
+
+static void
+order(const struct nsrun_run *run, int what)
+{
+	unsigned char byte = (unsigned char)what;
+
+	/* Pid 1 may be gone already: then its pidfd says so. */
+	if (run->control_fd >= 0 && write(run->control_fd, &byte, 1) < 0)
+		return;
+}
+
+/*
+ * End it: pid 1 kills, reaps and reports; by force when it does not answer, or
+ * is not listening yet. Its death takes the whole namespace along.
+ */
+static void
+begin_end(struct nsrun_run *run)
+{
+	if (run->state == NSRUN_STATE_STARTING) {
+		sys_pidfd_send_signal(run->pidfd, SIGKILL);
+	} else if (!run->kill_ns) {
+		order(run, NSRUN_ORDER_KILL);
+		run->kill_ns = now_ns() + 2 * second_ns;
+	}
+}
+
+static void
+cancel(struct nsrun_run *run)
+{
+	run->cancelled = true;
+	begin_end(run);
+}
+
+/* One message and perhaps the terminal's master with it. */
+static ssize_t
+receive(int fd, struct nsrun_message *message, int *passed)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec iov = { message, sizeof *message };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof control,
+	};
+	ssize_t n = recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+
+	if (c && c->cmsg_type == SCM_RIGHTS)
+		memcpy(passed, CMSG_DATA(c), sizeof *passed);
+	return n;
+}
+
+static void
+handle(struct nsrun_run *run, const struct nsrun_message *message, int *passed,
+    struct nsrun_err *err)
+{
+	switch (message->kind) {
+	case NSRUN_MESSAGE_ERROR:
+		if (err->step == NSRUN_STEP_NONE)
+			*err = message->err;
+		break;
+	case NSRUN_MESSAGE_TERMINAL:
+		if (nsrun_tty_connect(run, passed, err) < 0)
+			cancel(run);
+		break;
+	case NSRUN_MESSAGE_READY:
+		run->witness = message->ready;
+		run->state = NSRUN_STATE_RUNNING;
+		break;
+	case NSRUN_MESSAGE_REPORT:
+		run->report = message->report;
+		run->reported = true;
+		break;
+	}
+}
+
+static void
+read_channel(struct nsrun_run *run, struct nsrun_err *err)
+{
+	struct nsrun_message message;
+	nsrun_autoclose int passed = -1;
+	ssize_t n = receive(run->channel_fd, &message, &passed);
+
+	if (n == sizeof message)
+		handle(run, &message, &passed, err);
+	else if (n >= 0 || (errno != EINTR && errno != EAGAIN))
+		nsrun_fd_close(&run->channel_fd);
+}
+
+static void
+pass_signal(struct nsrun_run *run)
+{
+	struct signalfd_siginfo info;
+
+	if (read(run->signal_fd, &info, sizeof info) != sizeof info)
+		return;
+	if (info.ssi_signo == SIGWINCH || info.ssi_signo == SIGCONT)
+		nsrun_tty_refresh(run);
+	if (info.ssi_signo == SIGCONT)
+		return;
+	if (run->state == NSRUN_STATE_RUNNING)
+		order(run, (int)info.ssi_signo);
+	if (info.ssi_signo == SIGWINCH)
+		return;
+	run->stop_signal = (int)info.ssi_signo;
+	if (run->state == NSRUN_STATE_STARTING)
+		cancel(run);
+	/* INT and QUIT may be daily bread; these two mean the end. */
+	if (!run->grace_ns &&
+	    (info.ssi_signo == SIGTERM || info.ssi_signo == SIGHUP))
+		run->grace_ns = now_ns() + 5 * second_ns;
+}
+
+/* What the bounds say now. Returns milliseconds to the next one, or -1. */
+static int
+check_bounds(struct nsrun_run *run)
+{
+	int64_t now = now_ns(), next = INT64_MAX, deadline = INT64_MAX;
+	uint64_t timeout_ms = run->plan->supervision.timeout_ms;
+
+	if (timeout_ms && !run->deadline_hit && !run->cancelled)
+		deadline = run->started_ns + (int64_t)timeout_ms * 1000000;
+	if (now >= deadline) {
+		run->deadline_hit = true;
+		begin_end(run);
+	} else {
+		next = deadline;
+	}
+	if (run->grace_ns && now >= run->grace_ns) {
+		run->grace_ns = 0;
+		cancel(run);
+	}
+	if (run->kill_ns && now >= run->kill_ns) {
+		run->kill_ns = INT64_MAX;
+		sys_pidfd_send_signal(run->pidfd, SIGKILL);
+	}
+	if (run->grace_ns && run->grace_ns < next)
+		next = run->grace_ns;
+	if (run->kill_ns && run->kill_ns < next)
+		next = run->kill_ns;
+	if (next == INT64_MAX)
+		return -1;
+	return next - now > 3600 * second_ns ? 3600000 :
+	    (int)((next - now + 999999) / 1000000);
+}
+
+static void
+fill_result(struct nsrun_run *run, const struct rusage *used)
+{
+	struct nsrun_result *r = &run->result;
+	int status = run->reported ? run->report.status : SIGKILL;
+
+	*r = (struct nsrun_result){
+		.reason = WIFEXITED(status) ? NSRUN_REASON_EXIT :
+		    NSRUN_REASON_SIGNAL,
+		.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
+		.signal = WIFEXITED(status) ? 0 : WTERMSIG(status),
+		.wall_ms = (uint64_t)(now_ns() - run->started_ns) / 1000000,
+		.cpu_ms = run->report.cpu_us / 1000,
+		.peak_kib = run->report.peak_kib,
+		.n_killed = run->report.n_killed,
+	};
+	if (!run->reported) {
+		r->cpu_ms = (uint64_t)(used->ru_utime.tv_sec +
+		    used->ru_stime.tv_sec) * 1000;
+		r->peak_kib = (uint64_t)used->ru_maxrss;
+	}
+	r->status = r->signal ? 128 + r->signal : r->code;
+	if (run->deadline_hit) {
+		r->reason = NSRUN_REASON_DEADLINE;
+		r->status = 124;
+	} else if (run->cancelled) {
+		r->reason = NSRUN_REASON_CANCELLED;
+		r->status = 128 + (run->stop_signal ? run->stop_signal :
+		    SIGKILL);
+	}
+}
+
+/* Pid 1 is gone, and with it everything inside. */
+static void
+reap(struct nsrun_run *run, struct nsrun_err *err)
+{
+	struct rusage used = { 0 };
+
+	while (run->channel_fd >= 0)
+		read_channel(run, err);
+	while (wait4(run->pid, NULL, __WALL, &used) < 0 && errno == EINTR)
+		continue;
+	nsrun_fd_close(&run->pidfd);
+	nsrun_fd_close(&run->control_fd);
+	if (run->state == NSRUN_STATE_STARTING &&
+	    err->step == NSRUN_STEP_NONE)
+		nsrun_err_rule(err, NSRUN_STEP_SUPERVISE, run->deadline_hit ?
+		    "the deadline passed while the sandbox was made" :
+		    run->cancelled ? "cancelled while the sandbox was made" :
+		    "pid 1 of the sandbox was killed while it was made", NULL,
+		    NULL);
+	fill_result(run, &used);
+	/* Nobody reads what is still to come on standard input. */
+	nsrun_relay_deinit(&run->relays[0]);
+	run->state = NSRUN_STATE_ENDED;
+}
+
+static int
+poll_once(struct nsrun_run *run, struct pollfd fds[N_POLLED], int timeout_ms,
+    struct nsrun_err *err)
+{
+	fds[AT_PIDFD] = (struct pollfd){ run->pidfd, POLLIN, 0 };
+	fds[AT_CHANNEL] = (struct pollfd){ run->channel_fd, POLLIN, 0 };
+	fds[AT_SIGNAL] = (struct pollfd){ run->signal_fd, POLLIN, 0 };
+	fds[AT_STOP] = (struct pollfd){ run->cancelled ? -1 : run->stop_fd,
+	    POLLIN, 0 };
+	fds[AT_WATCH] = (struct pollfd){ run->cancelled ? -1 : run->watch_fd,
+	    POLLIN, 0 };
+	for (int i = 0; i < NSRUN_N_RELAYS; i++)
+		nsrun_relay_poll(&run->relays[i], &fds[AT_RELAYS + 2 * i]);
+	while (poll(fds, N_POLLED, timeout_ms) < 0)
+		if (errno != EINTR)
+			return nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "poll",
+			    NULL, NULL);
+	return 0;
+}
+
+static void
+dispatch(struct nsrun_run *run, const struct pollfd fds[N_POLLED],
+    struct nsrun_err *err)
+{
+	if (fds[AT_CHANNEL].revents)
+		read_channel(run, err);
+	if (fds[AT_SIGNAL].revents)
+		pass_signal(run);
+	if (fds[AT_STOP].revents || fds[AT_WATCH].revents)
+		cancel(run);
+	for (int i = 0; i < NSRUN_N_RELAYS; i++)
+		nsrun_relay_move(&run->relays[i], &fds[AT_RELAYS + 2 * i]);
+	if (fds[AT_PIDFD].revents)
+		reap(run, err);
+}
+
+/* Its last words: the writers are dead, so each pipe ends. */
+static int
+flush(struct nsrun_run *run, struct nsrun_err *err)
+{
+	struct pollfd fds[N_POLLED];
+	int64_t patience = run->deadline_hit || run->cancelled ?
+	    now_ns() + second_ns : 0;
+
+	while (!nsrun_relay_done(&run->relays[1]) ||
+	    !nsrun_relay_done(&run->relays[2])) {
+		if (patience && now_ns() >= patience)
+			break;
+		if (poll_once(run, fds, patience ? 100 : -1, err) < 0)
+			return -1;
+		if (fds[AT_SIGNAL].revents) {
+			pass_signal(run);
+			patience = patience ? patience : now_ns() + second_ns;
+		}
+		for (int i = 1; i < NSRUN_N_RELAYS; i++)
+			nsrun_relay_move(&run->relays[i],
+			    &fds[AT_RELAYS + 2 * i]);
+	}
+	for (int i = 0; i < 2; i++) {
+		run->result.out_bytes[i] = run->relays[i + 1].passed;
+		run->result.dropped_bytes[i] = run->relays[i + 1].dropped;
+	}
+	nsrun_tty_restore(run);
+	return 0;
+}
+
+int
+nsrun_supervise(struct nsrun_run *run, enum nsrun_run_state until,
+    struct nsrun_err *err)
+{
+	struct pollfd fds[N_POLLED];
+
+	while (run->state < until) {
+		int timeout_ms = check_bounds(run);
+
+		if (poll_once(run, fds, timeout_ms, err) < 0)
+			return -1;
+		dispatch(run, fds, err);
+	}
+	if (run->state == NSRUN_STATE_ENDED && flush(run, err) < 0)
+		return -1;
+	return err->step == NSRUN_STEP_NONE ? 0 : -1;
+}

@@ -1,0 +1,50 @@
+#!/bin/sh
+# What runs between clone and exec may call system calls and nothing else: no
+# allocation, no stdio, no locale, no name service. Held to the list below.
+set -u
+echo 1..2
+: "${top_builddir:?}"
+
+# System calls, memory, strings, and our own that keep to the same.
+calls='_exit|access|chdir|close|dup2|execve|fchdir|fcntl(64)?|fstat(64)?|fstatat(64)?|getpid|getrusage|ioctl|kill|mkdirat|mknodat|open(64)?|openat(64)?|poll|prctl|pthread_sigmask|read|recv|send|sendmsg|sethostname|setrlimit(64)?|setsid|sigaction|signalfd|sigprocmask|socket|symlinkat|syscall|umask|unlinkat|unshare|vfork|waitpid|write'
+memory='memcpy|memset|strncmp|strcmp|strcspn|strlen|strnlen|strrchr|sigaddset|sigemptyset|gnu_dev_makedev|__errno_location|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__tls_get_addr'
+# _FORTIFY_SOURCE, sanitizers and coverage.
+made='__[a-z]+_chk|__(asan|ubsan|gcov|llvm|sanitizer|sancov)_.*|_sanitizer.*'
+ours='nsrun_(apply_[a-z]+|child_(main|say)|err_(nomem|rule|sys)|fd_[a-z_]+|init_main|loopback_up|mount_attributes|path_is_within|target_[a-z]+)'
+allowed="^($calls|$memory|$made|$ours)\$"
+
+objects=
+for unit in apply-apply_caps apply-apply_fds apply-apply_filter \
+    apply-apply_idmap apply-apply_limits apply-apply_mounts \
+    apply-apply_network apply-apply_sysctl apply-child apply-init \
+    apply-target base-err base-fd plan-attributes; do
+	dir=${unit%%-*} name=${unit#*-}
+	object=$top_builddir/lib/$dir/.libs/$name.o
+	[ -f "$object" ] || { echo "Bail out! no $object"; exit 99; }
+	objects="$objects $object"
+done
+# path.o has more than the child needs, and nothing that it must not.
+objects="$objects $top_builddir/lib/base/.libs/path.o"
+
+bad=$(nm -u $objects |
+	awk 'NF == 2 && $1 == "U" { sub(/@.*/, "", $2); print $2 }' |
+	grep -vE "$allowed" | grep -vE '^(strchr)$' | sort -u)
+if [ -z "$bad" ]; then
+	echo "ok 1 - nothing but system calls between clone and exec"
+else
+	echo "not ok 1 - nothing but system calls between clone and exec"
+	echo "$bad" | sed 's/^/# /'
+fi
+
+# Every apply object is looked at: a new one cannot slip past the list above.
+missing=
+for source in "$srcdir"/lib/apply/*.c; do
+	name=$(basename "$source" .c)
+	case "$objects" in *"/lib/apply/.libs/$name.o"*) ;; *) missing="$missing $name" ;; esac
+done
+if [ -z "$missing" ]; then
+	echo "ok 2 - every object of lib/apply is checked"
+else
+	echo "not ok 2 - every object of lib/apply is checked"
+	echo "# not listed:$missing"
+fi

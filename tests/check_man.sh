@@ -1,0 +1,358 @@
+#!/bin/sh
+# The manual pages: clean mdoc, the same words as the code's tables and what the
+# program writes, and examples that do what they show.
+. "${srcdir:?}"/tests/lib.sh
+
+man=$srcdir/man
+pages=$(cd "$man" && ls ./*.[1-8] | sed 's|^\./||')
+set -f		# names like LC_* are words here
+
+# section PAGE TITLE: what stands below a .Sh; subsection: below a .Ss
+section() {
+	awk -v title=".Sh $2" '/^\.Sh / { on = $0 == title; next } on' \
+		"$man/$1"
+}
+subsection() {
+	awk -v title=".Ss $2" '/^\.S[hs] / { on = $0 == title; next } on' \
+		"$man/$1"
+}
+# Names behind a macro, of `.It Va uid , Va gid Pq number` two; on stdin.
+items() {
+	sed -n "s/^\\.It $1 //p" | sed 's/ Pq .*//; s/ Ta .*//' |
+		tr -s ', ' '\n\n' | grep -vx "$1"
+}
+# The first words in double quotes between two patterns of a file.
+table() { sed -n "/$2/,/$3/s/^[^\"]*\"\\([^\"]*\\)\".*/\\1/p" "$1"; }
+# The fields that a file writes with json.h.
+fields() {
+	tr '\n\t' '  ' <"$1" |
+		grep -o '\(json_[a-z]*\|put_[a-z]*\)([^",]*, *"[a-z_0-9]*"' |
+		sed 's/.*"\(.*\)"/\1/'
+}
+keys() { grep -o '"[a-z_0-9]*": ' | sed 's/"\(.*\)": /\1/'; }
+
+list() { printf '%s\n' "$@" | sort -u; }
+# same WHAT DOCUMENTED REAL: the same words, whatever their order
+same() {
+	list $2 >"$work"/documented
+	list $3 >"$work"/real
+	missing=$(comm -13 "$work"/documented "$work"/real | tr '\n' ' ')
+	surplus=$(comm -23 "$work"/documented "$work"/real | tr '\n' ' ')
+	if [ -z "$2" ] || [ -z "$3" ]; then
+		fail "$1" "one of the two lists is empty: this test is blind"
+	elif [ "$missing$surplus" ]; then
+		fail "$1" "not documented: $missing
+not real: $surplus"
+	else
+		pass "$1"
+	fi
+}
+# within WHAT WORDS FILE: each word stands in the file, as a word
+within() {
+	missing=
+	for word in $2; do
+		tr -cs 'A-Za-z0-9_/.-' '\n' <"$3" | sed 's/\.$//' |
+			grep -qxF -e "$word" || missing="$missing $word"
+	done
+	if [ -z "$2" ]; then
+		fail "$1" "nothing to look for: this test is blind"
+	elif [ "$missing" ]; then
+		fail "$1" "not there:$missing"
+	else
+		pass "$1"
+	fi
+}
+
+# The form.
+echo "$pages" >"$work"/pages
+same "each page is installed" "$(sed -n \
+	's|.*%reldir%/\([a-z-]*\.[1-8]\).*|\1|p' "$man"/Makefile.inc)" "$pages"
+for page in $pages; do
+	name=$(echo "${page%.*}" | tr a-z A-Z)
+	is "$page: its title" "$(grep '^\.Dt' "$man/$page")" \
+		".Dt $name ${page##*.}"
+	if command -v mandoc >/dev/null; then
+		is "$page: mandoc -Tlint" \
+			"$(mandoc -Tlint -Wwarning "$man/$page" 2>&1)" ""
+	else
+		skip "$page: mandoc -Tlint" "mandoc is not here"
+	fi
+	if command -v groff >/dev/null; then
+		is "$page: groff" \
+			"$(groff -mandoc -Tutf8 -z "$man/$page" 2>&1)" ""
+	else
+		skip "$page: groff" "groff is not here"
+	fi
+done
+within "references lead to pages" "$(cd "$man" && sed -n \
+	's/^\.Xr \(oc-nsrun\|nsrun[a-z-]*\) \([1-8]\).*/\1.\2/p' $pages |
+	sort -u)" "$work"/pages
+
+# oc-nsrun(1)
+help=$($oc --help)
+same "oc-nsrun.1: options" \
+	"$(sed -n 's/^\.It Fl \(-[a-z-]*\).*/-\1/p' "$man"/oc-nsrun.1)" \
+	"$(echo "$help" | grep -o -e '--[a-z][a-z-]*')"
+same "oc-nsrun.1: subcommands" \
+	"$(section oc-nsrun.1 DESCRIPTION | sed -n '/^\.Ss/q
+		s/^\.It Cm \([a-z]*\).*/\1/p')" \
+	"$(echo "$help" | sed -n 's/.*oc-nsrun \([a-z][a-z]*\) .*/\1/p')"
+
+# nsrun-profiles(5)
+profile=$srcdir/lib/host/profile.c
+same "nsrun-profiles.5: keywords" \
+	"$(section nsrun-profiles.5 KEYWORDS |
+		sed -n 's/^\.It Ic \([a-z]*\).*/\1/p')" \
+	"$(table "$profile" '^} lists\[\] = {' '^};'
+	table "$profile" '^} keywords\[\] = {' '^};')"
+same "nsrun-profiles.5: limits" \
+	"$(section nsrun-profiles.5 LIMITS |
+		sed -n 's/^\.It Cm \([a-z-]*\) Pq Dv \([A-Z_]*\) .*/\1=\2/p')" \
+	"$(sed -n 's/.*\[NSRUN_LIMIT_.*{ "\(.*\)", \(RLIMIT_[A-Z]*\),.*/\1=\2/p' \
+		"$srcdir"/lib/plan/names.c)"
+$oc policy show shell >"$work"/shell
+same "nsrun-profiles.5: values of limits" \
+	"$(section nsrun-profiles.5 LIMITS |
+		sed -n 's/^\.It Cm \([a-z-]*\) .*No \([0-9A-Z]*\)$/\1=\2/p')" \
+	"$(awk '$1 == "limit" { print $2 "=" $3 }' "$work"/shell)"
+section nsrun-profiles.5 "THE SHELL PROFILE" >"$work"/page
+within "nsrun-profiles.5: what shell shows" "$(awk '{ sub(/ *[ \t]#.*/, "") }
+	$1 == "private" && $2 ~ /^\// || $1 == "tmpfs" { print $2 }
+	$1 ~ /^(system|merged|toolchain|device|control|cover|mask)$/ {
+		for (i = 2; i <= NF; i++)
+			print $i
+	}' "$work"/shell)" "$work"/page
+environment=$srcdir/lib/host/envpolicy.c
+same "nsrun-profiles.5: the environment" \
+	"$(section nsrun-profiles.5 ENVIRONMENT |
+		sed -n 's/^\.Ev \([^ ]*\).*/\1/p')" \
+	"$(sed -n '/^static const char \*const .*\[\] = {/,/};/p' \
+		"$environment" | grep -o '"[^"]*"' | tr -d '"'
+	table "$environment" '} own\[\] = {' '};')"
+
+# nsrun-policy(5)
+same "nsrun-policy.5: keywords" \
+	"$(section nsrun-policy.5 SYNTAX |
+		sed -n 's/^\.It Ic \([a-z]*\).*/\1/p')" \
+	"$(table "$srcdir"/policy/parse.c '} keywords\[\] = {' '};')"
+same "nsrun-policy.5: constants" \
+	"$(subsection nsrun-policy.5 CONSTANTS | grep -o '[A-Z][A-Z0-9_]\{4,\}' |
+		grep -vx 'O_TMPFILE\|O_DIRECTORY')" \
+	"$(sed -n '/^static const struct constant constants/,/^};/p' \
+		"$srcdir"/policy/constants.c |
+		grep -o 'SAME([A-Z0-9_]*)\|"[A-Z0-9_]*"' |
+		sed 's/SAME(//' | tr -d '")')"
+for filter in $($oc policy show | sed -n 's/^filter //p'); do
+	$oc policy show "$filter" >"$work"/filter
+	within "nsrun-policy.5: what $filter refuses" "$(sed 's/#.*//' \
+		"$work"/filter | awk '$1 ~ /^E[A-Z]+$/ {
+			for (i = 2; i <= NF && $i != "if"; i++) {
+				sub(/=.*/, "", $i)
+				print $i
+			}
+		}')" "$man"/nsrun-policy.5
+	for variant in $(sed -n 's/^variant \([a-z]*\).*/\1/p' "$work"/filter); do
+		ok "nsrun-policy.5: variant $variant" \
+			grep -qx "\.Ss Variant $variant" "$man"/nsrun-policy.5
+	done
+done
+
+# nsrun-status(5)
+same "nsrun-status.5: steps and categories" \
+	"$(section nsrun-status.5 STEPS |
+		sed -n 's/^\.It Cm \([a-z]*\) Ta \([a-z-]*\) Ta.*/\1:\2/p')" \
+	"$(sed -n 's/.*\[NSRUN_STEP_.*{ "\([a-z]*\)", "\([a-z-]*\)" },/\1:\2/p' \
+		"$srcdir"/lib/base/err_print.c | grep -vx nothing:none)"
+same "nsrun-status.5: fields of records" \
+	"$(section nsrun-status.5 RECORDS | items Va)" \
+	"$(fields "$srcdir"/lib/run/status.c)"
+same "nsrun-status.5: fields of the plan" \
+	"$(section nsrun-status.5 PLAN | items Va
+	echo name variant sha256)" \
+	"$(fields "$srcdir"/lib/plan/print_json.c)"
+same "nsrun-status.5: fields of doctor" \
+	"$(section nsrun-status.5 DOCTOR | items Va)" \
+	"$(fields "$srcdir"/helper/doctor.c)"
+same "nsrun-status.5: kinds of mounts" \
+	"$(section nsrun-status.5 PLAN | items Li)" \
+	"$(table "$srcdir"/lib/plan/names.c '\[NSRUN_MOUNT_ROOT\]' '};')"
+within "nsrun-status.5: features and fallbacks" \
+	"$(tr '\n\t' '  ' <"$srcdir"/lib/host/build.c |
+		grep -o 'add_f[a-z]*(plan, *"[a-z-]*"' | sed 's/.*"\(.*\)"/\1/')" \
+	"$man"/nsrun-status.5
+
+# nsrun(3)
+functions=$(sed -n 's/^	\(nsrun_[a-z_]*\);$/\1/p' "$srcdir"/lib/nsrun.map)
+same "nsrun.3: functions" "$(section nsrun.3 SYNOPSIS |
+	sed -n 's/^\.F[no] \([a-z_]*\).*/\1/p')" "$functions"
+same "nsrun.3: names" "$(section nsrun.3 NAME |
+	sed -n 's/^\.Nm \([a-z_]*\).*/\1/p')" "$functions"
+within "nsrun.h: functions" "$functions" "$srcdir"/lib/nsrun.h
+constants='NSRUN_\(STEP\|FORMAT\|REASON\)_[A-Z]*'
+same "nsrun.3: constants" "$(grep -o "$constants" "$man"/nsrun.3)" \
+	"$(grep -o "$constants" "$srcdir"/lib/nsrun.h)"
+within "nsrun.3: members" "$(sed -n '/^struct nsrun_[a-z]* {/,/^};/p' \
+	"$srcdir"/lib/nsrun.h |
+	sed -n 's/^	.*[	 ]\([a-z_]*\)\(\[[0-9]*\]\)\{0,1\};.*/\1/p')" \
+	"$man"/nsrun.3
+within "nsrun.3: names of options" "$(table "$srcdir"/lib/host/request.c \
+	'nsrun_request_words\[\] = {' '^};')" "$man"/nsrun.3
+
+# literal PAGE: the literal blocks of EXAMPLES, as they are read on a screen.
+literal() {
+	section "$1" EXAMPLES |
+		sed -n '/^\.Bd -literal/,/^\.Ed/p' |
+		sed "s/^\\\\&//; s/\\\\-/-/g; s/\\\\(aq/'/g; s/\\\\e/\\\\/g"
+}
+
+# example.N.cmd, its output as shown, and its status when `echo $?` follows.
+literal oc-nsrun.1 | awk -v base="$work/example." '
+	/^\.[BE]d/ { more = 0; shown = 0; next }
+	more || /^\$ / {
+		file = base n ".status"
+		if (more || $0 != "$ echo $?") {
+			n += !more
+			file = base n ".out"
+			print more ? $0 : substr($0, 3) >(base n ".cmd")
+		}
+		more = /\\$/
+		shown = 1
+		next
+	}
+	shown { print >file }
+	END { print n + 0 >(base "n") }'
+n_examples=$(cat "$work"/example.n)
+[ "$n_examples" -gt 0 ] || fail "oc-nsrun.1: examples" "there are none"
+
+# shows FILE OUTPUT: line by line; `...` is anything, alone any number of lines.
+shows() {
+	awk -v shown="$1" '
+	function fits(line, pattern,    at) {
+		at = index(pattern, "...")
+		if (!at)
+			return line == pattern
+		if (substr(line, 1, at - 1) != substr(pattern, 1, at - 1))
+			return 0
+		line = substr(line, at)
+		pattern = substr(pattern, at + 3)
+		for (; line != ""; line = substr(line, 2))
+			if (fits(line, pattern))
+				return 1
+		return pattern == ""
+	}
+	BEGIN {
+		while ((getline line <shown) > 0)
+			want[++n] = line
+		i = 1
+	}
+	{
+		while (want[i] == "..." && i <= n) {
+			any = 1
+			i++
+		}
+		if (i <= n && fits($0, want[i])) {
+			any = 0
+			i++
+		} else if (!any)
+			wrong = 1
+	}
+	END {
+		while (want[i] == "..." && i <= n)
+			i++
+		exit wrong || i <= n
+	}'
+}
+
+prepare_project() {
+	as "$1" sh -c 'mkdir -p .git/hooks ../data &&
+		echo forty-two >../data/input &&
+		echo "int main(void) { return 0; }" >main.c &&
+		printf "check:\n\t@echo checked\n" >Makefile &&
+		echo secret >"$HOME"/.netrc'
+}
+
+run_examples() {
+	for n in $(seq "$n_examples"); do
+		example=$(cat "$work/example.$n.cmd")
+		what="$1: $(echo "$example" | head -n 1)"
+		want=0
+		[ -f "$work/example.$n.status" ] &&
+			want=$(cat "$work/example.$n.status")
+		[ -f "$work/example.$n.out" ] || : >"$work/example.$n.out"
+		said=$(as "$1" env PATH="$work:$PATH" sh -c "$example" 2>&1)
+		rc=$?
+		if [ "$rc" != "$want" ]; then
+			fail "$what" "status $rc, not $want: $said"
+		elif printf '%s' "$said" | shows "$work/example.$n.out"; then
+			pass "$what"
+		else
+			fail "$what" "it says:
+$said
+and the page:
+$(cat "$work/example.$n.out")"
+		fi
+	done
+}
+
+# Each record has only the fields of its own subsection.
+check_records() {
+	for how in "-- true" "-- sh -c 'kill \$\$'" "--timeout 100ms -- sleep 9" \
+	    "--max-output 3 -- echo 12345" "-- ./no-such-file"; do
+		as "$1" sh -c "$oc run --project . --status-fd 3 $how 3>&1 \
+			>/dev/null 2>/dev/null"
+	done >"$work"/records
+	events=$(sed -n 's/.*"event": "\([a-z]*\)".*/\1/p' "$work"/records)
+	same "$1: every record was seen" "started limit exited failed" "$events"
+	for event in $(list $events); do
+		subsection nsrun-status.5 "$event" | grep '^\.\(It \)*Va' \
+			>"$work"/page
+		echo v event >>"$work"/page
+		within "$1: record $event" "$(grep "\"event\": \"$event\"" \
+			"$work"/records | keys)" "$work"/page
+	done
+	section nsrun-status.5 PLAN >"$work"/page
+	sed -n 's/^\.It Cm \([a-z-]*\) .*/\1/p' "$man"/nsrun-profiles.5 \
+		>>"$work"/page
+	within "$1: explain --json" "$(as "$1" "$oc" explain --json --project . \
+		--ro ../data -- true | keys)" "$work"/page
+	section nsrun-status.5 DOCTOR >"$work"/page
+	within "$1: doctor --json" "$(as "$1" "$oc" doctor --json | keys)" \
+		"$work"/page
+}
+
+compile_example() {
+	lib=$top_builddir/.libs
+	literal nsrun.3 | grep -v '^\.[BE]d' >"$work"/example.c
+	[ -s "$work"/example.c ] || { fail "nsrun.3: example" "none"; return 1; }
+	if ! command -v "${CC:-cc}" >/dev/null; then
+		skip "nsrun.3: example" "no compiler"
+	elif ! [ -e "$lib"/libnsrun.so ]; then
+		skip "nsrun.3: example" "no shared library in $lib"
+	elif grep -q __asan_init "$lib"/libnsrun.so; then
+		skip "nsrun.3: example" "the library is built with sanitizers"
+	else
+		(set +f; cp "$lib"/libnsrun.so* "$work")
+		ok "nsrun.3: the example compiles" "${CC:-cc}" -Wall -Wextra \
+			-Werror -I"$srcdir"/lib -o "$work"/example \
+			"$work"/example.c -L"$work" -lnsrun
+		return
+	fi
+	return 1
+}
+compile_example && compiled=y || compiled=
+
+for caller in $callers; do
+	why=$(as $caller unshare -U -r -m -p -n -f true 2>&1) || {
+		skip "$caller: records and examples" "no namespaces here: $why"
+		continue
+	}
+	ok "$caller: a project" prepare_project $caller
+	check_records $caller
+	run_examples $caller
+	[ $compiled ] || continue
+	status "$caller: the example of nsrun.3" 7 as $caller \
+		env LD_LIBRARY_PATH="$work" "$work"/example . sh -c 'exit 7'
+	status "$caller: its own failure" 125 as $caller \
+		env LD_LIBRARY_PATH="$work" "$work"/example / true
+done
+done_testing

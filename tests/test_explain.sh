@@ -1,0 +1,46 @@
+#!/bin/sh
+# explain, doctor, policy: what is said agrees with what is done.
+. "${srcdir:?}"/tests/lib.sh
+
+for caller in $callers; do
+	p=$(project "$caller")
+	mkdir -p "$p/.git"
+	explain() { as "$caller" "$oc" explain "$@"; }
+	before=$(find "$p" | sort)
+	tree=$(explain --project . -- true)
+	like "$caller: the tree names the project" "$tree" "*project *rw *pinned*"
+	like "$caller: ... and its control names" "$tree" "*.git *ro *control*"
+	like "$caller: ... and the filter" "$tree" "shell*seccomp-1 denied*"
+	unlike "$caller: no colour but on a terminal" "$tree" "*$(printf '\033')*"
+	is "$caller: explain changes nothing" "$(find "$p" | sort)" "$before"
+	like "$caller: --json" "$(explain --json --project . -- true)" '{"v": 1, "profile": "shell"*}'
+	unlike "$caller: values of variables are not shown" \
+		"$(explain --json --env A=canary -- true; explain --env A=canary -- true)" "*canary*"
+	like "$caller: --network isolated" "$(explain --network isolated -- true)" "*seccomp-1 isolated*"
+	status "$caller: a refusal" 125 explain --project /usr -- true
+
+	names=$(as "$caller" "$oc" policy show)
+	like "$caller: policy show lists" "$names" "*filter seccomp-1*"
+	like "$caller: ... profiles too" "$names" "*profile shell*"
+	as "$caller" "$oc" policy show shell >"$work/shell"
+	ok "$caller: a profile is shown as written" cmp "$work/shell" "$srcdir/policy/profiles/shell.profile"
+	as "$caller" "$oc" policy show seccomp-1 | grep -v '^# seccomp-1 .* sha256' >"$work/filter"
+	ok "$caller: a filter is shown as written" cmp "$work/filter" "$srcdir/policy/seccomp-1.policy"
+	status "$caller: policy show of nothing" 125 as "$caller" "$oc" policy show bogus
+	status "$caller: policy alone" 125 as "$caller" "$oc" policy
+done
+
+# doctor: a copy that others could replace is not healthy, and that is told.
+for caller in $callers; do
+	said=$(as "$caller" "$oc" doctor); rc=$?
+	is "$caller: doctor is not content with a test's copy" "$rc" 1
+	like "$caller: ... and says why" "$said" "*FAIL  installation:*"
+	like "$caller: ... and what to do" "$said" "*make install*"
+	if [ -x /usr/bin/python3 ]; then
+		ok "$caller: doctor --json" sh -c "$oc doctor --json | /usr/bin/python3 -c 'import json, sys
+d = json.load(sys.stdin)
+assert d[\"v\"] == 1 and d[\"healthy\"] is False and len(d[\"checks\"]) > 4'"
+	fi
+	status "$caller: doctor takes no words" 125 as "$caller" "$oc" doctor now
+done
+done_testing

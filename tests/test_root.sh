@@ -1,0 +1,66 @@
+#!/bin/sh
+# Callers that are root: whom the command becomes, and what that costs it.
+. "${srcdir:?}"/tests/lib.sh
+[ "$(id -u)" = 0 ] || { echo "1..0 # SKIP needs root"; exit 0; }
+need_sandbox
+caller=root
+p=$(project root)
+run() { as root "$oc" run --stdin null "$@"; }
+json() { as root "$oc" explain --json "$@" -- true; }
+
+grep -q '^ *0 *0 *4294967295' /proc/self/uid_map ||
+	{ echo "1..0 # SKIP this uid 0 is only a user namespace's"; exit 0; }
+idmap=$(json --project . | grep -c idmapped-mounts)
+
+if [ "$idmap" = 1 ]; then
+	echo secret >"$p/mine"; chmod 600 "$p/mine"
+	is "a project of root's: another id" "$(run --project . -- id -u)" 65530
+	is "... may read what is root's only" "$(run --project . -- cat mine)" secret
+	status "... and write there" 0 run --project . -- sh -c 'echo x >new; chmod 600 mine'
+	is "... as root, on the host" "$(stat -c %u:%g "$p/new")" 0:0
+	is "... and sees it as its own" "$(run --project . -- stat -c %u new)" 65530
+	for bits in 4755 2755 6755; do
+		status "no set-id file by chmod $bits" 1 run --project . -- chmod $bits new
+	done
+	is "... none was made" "$(find "$p" -perm /6000)" ""
+	as root sh -c 'touch foreign && chown 12399 foreign && chmod 600 foreign'
+	status "another owner's file stays closed" 1 run --project . -- cat foreign
+else
+	for n in 1 2 3 4 5 6 7 8; do skip "idmapped project ($n)" "no idmapped mounts here"; done
+	is "without idmapped mounts uid 0 stays, and says so" "$(json --project . | grep -c '"root_kept": true')" 1
+fi
+
+u=$(project user)
+is "a user's project: its owner" "$(run --project "$u" -- id -u)" $user_id
+status "... who writes it" 0 run --project "$u" -- sh -c 'echo x >new'
+is "... as himself" "$(stat -c %u:%g "$u/new")" "$user_id:$user_id"
+is "without a project: nobody" "$(run -- id -u)" 65530
+is "--as UID:GID" "$(run --as 4321:8765 --project "$u" -- id -u):$(run --as 4321:8765 --project "$u" -- id -g)" 4321:8765
+is "--as keep stays" "$(run --as keep --project . -- id -u)" 0
+like "... and says why" "$(json --as keep --project .)" '*"root_kept": true*asked for with --as keep*'
+is "supplementary groups are gone" "$(setpriv --groups 4,5,6 "$oc" run --stdin null --project "$u" -- id -G)" $user_id
+
+# Neither way may the machine be written, or more processes be had.
+for as in owner keep; do
+	is "--as $as: no file of /proc/sys is writable" "$(run --as $as --project . -- sh -c \
+		'find /proc/sys -type f | while read -r f; do (: >>"$f") 2>/dev/null && echo "$f"; done')" ""
+	is "--as $as: nor sysrq-trigger" "$(run --as $as --project . -- sh -c \
+		'test -e /proc/sysrq-trigger || exit; (: >>/proc/sysrq-trigger) 2>/dev/null && echo open')" ""
+	is "--as $as: no capability" "$(run --as $as --project . -- sh -c \
+		'grep -h ^Cap /proc/self/status | tr -d "\t" | sort -u -t: -k2 | cut -d: -f2 | sort -u')" 0000000000000000
+	is "--as $as: no set-id file" "$(run --as $as --project . -- sh -c \
+		'touch s; chmod u+s s 2>/dev/null; chmod g+s s 2>/dev/null; stat -c %a s')" 644
+done
+many='for i in $(seq 40); do sleep 5 & done; echo all'
+is "the limit on processes holds" "$(run --project . --limit processes=20 -- sh -c "$many" 2>/dev/null)" ""
+is "... and only that" "$(run --project . --limit processes=60 -- sh -c "$many" 2>/dev/null)" all
+
+# Sources below a closed home.
+mkdir -p "$(home root)/.cargo/bin" "$(home root)/.cargo/registry"
+printf '#!/bin/sh\necho tool\n' >"$(home root)/.cargo/bin/tool"
+chmod 700 "$(home root)/.cargo/bin/tool" "$(home root)/.cargo"
+is "a toolchain below a closed home" "$(run --project . -- "$(home root)/.cargo/bin/tool")" tool
+fails "... is read-only" run --project . -- sh -c "echo x >$(home root)/.cargo/bin/tool"
+echo credential >"$(home root)/.cargo/credentials.toml"
+fails "... and its credentials are not there" run --project . -- cat "$(home root)/.cargo/credentials.toml"
+done_testing

@@ -1,0 +1,100 @@
+#!/bin/sh
+# Standard input, output and error: what passes, what is relayed, what is refused.
+. "${srcdir:?}"/tests/lib.sh
+need_sandbox
+
+for caller in $callers; do
+	p=$(project "$caller")
+	run() { as "$caller" "$oc" run --project . "$@"; }
+
+	is "$caller: a pipe in, a pipe out" "$(echo hello | run -- cat)" hello
+	is "$caller: a file in" "$(echo from file >"$work/in"; run -- cat <"$work/in")" "from file"
+	is "$caller: a large file in, whole" \
+		"$(head -c 3000000 /dev/zero >"$work/big"; run -- wc -c <"$work/big")" 3000000
+	run -- sh -c 'echo out; echo err >&2' >"$work/out" 2>"$work/err"
+	is "$caller: a file out" "$(cat "$work/out")" out
+	is "$caller: a file for errors" "$(cat "$work/err")" err
+	is "$caller: --stdin null" "$(echo secret | run --stdin null -- cat)" ""
+	is "$caller: 2>&1 keeps its order" "$(run -- sh -c 'echo 1; echo 2 >&2; echo 3' 2>&1 | tr '\n' ' ')" "1 2 3 "
+
+	# A file that was opened for reading is not written, whatever is tried.
+	echo precious >"$work/precious"; chmod 666 "$work/precious"
+	run -- sh -c 'echo evil >/proc/self/fd/0; echo evil >/dev/stdin; true' \
+		<"$work/precious" >/dev/null 2>&1
+	is "$caller: standard input cannot be opened again for writing" "$(cat "$work/precious")" precious
+
+	run -- sh -c 'echo evil >/proc/self/fd/0; true' <>"$work/precious" >/dev/null 2>&1
+	is "$caller: ... nor one that was opened for both" "$(cat "$work/precious")" precious
+	said=$(run -- true 1<"$work/precious" 2>&1); is "$caller: a file for reading only is no output" "$?" 125
+	run -- cat <&- >"$work/out" 2>&1; is "$caller: closed stdin reads as empty" "$?" 0
+	run -- sh -c 'echo x' >&-; is "$caller: closed stdout is writable" "$?" 0
+	run -- sh -c 'echo x >&2' 2>&-; is "$caller: closed stderr is writable" "$?" 0
+	run -- sh -c 'exit 3' <&- >&- 2>&-; is "$caller: all three closed" "$?" 3
+
+	said=$(run -- cat <"$work" 2>&1); is "$caller: a directory is refused" "$?" 125
+	like "$caller: ... by name" "$said" "*stdin: is a directory"
+
+	# Sockets end outside, a pipe enters.
+	if [ -x /usr/bin/python3 ]; then
+		got=$(as "$caller" /usr/bin/python3 -c '
+import socket, subprocess, sys
+a, b = socket.socketpair()
+p = subprocess.Popen(sys.argv[1:], stdin=b, stdout=b)
+b.close()
+a.sendall(b"ping\n"); a.shutdown(socket.SHUT_WR)
+data = b""
+while True:
+    d = a.recv(4096)
+    if not d: break
+    data += d
+print(data.decode().strip(), p.wait())
+' "$oc" run --project . -- sh -c 'cat; stat -L -c %F /proc/self/fd/0 /proc/self/fd/1')
+		is "$caller: a socket is relayed through pipes" "$(echo $got)" "ping fifo fifo 0"
+	else
+		skip "$caller: a socket is relayed through pipes" "no /usr/bin/python3"
+	fi
+
+	# Output caps.
+	is "$caller: --max-output cuts and says so" \
+		"$(run --stdin null --max-output 10 -- sh -c 'echo 0123456789abcdef')" "0123456789
+[output truncated at 10]"
+	is "$caller: ... and drains" "$(run --stdin null --max-output 1K -- sh -c \
+		'head -c 5000000 /dev/zero; echo done >&2' 2>&1 >/dev/null)" "done"
+	is "$caller: each stream has its cap" "$(run --stdin null --max-output 4 -- sh -c \
+		'echo 123; echo 456 >&2' 2>&1 | sort | tr '\n' ' ')" "123 456 "
+	is "$caller: a cap that is not reached changes nothing" \
+		"$(run --stdin null --max-output 1M -- seq 1000 | md5sum)" "$(seq 1000 | md5sum)"
+	run --stdin null --max-output 1M -- yes 2>/dev/null | head -n 1 >/dev/null
+	pass "$caller: a reader that goes away ends the writer"
+
+	# The terminal.
+	tty() { as "$caller" script -qec "$1" /dev/null </dev/null 2>&1 | tr -d '\r'; }
+	if ! script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+		skip "$caller: terminals" "no script(1)"
+		continue
+	fi
+	is "$caller: a terminal of its own" "$(tty "$oc run --project . -- tty")" /dev/pts/0
+	is "$caller: ... that is the controlling one" \
+		"$(tty "$oc run --project . -- sh -c 'echo here >/dev/tty'")" here
+	is "$caller: ... of the caller's size" "$(as "$caller" script -qec \
+		"stty rows 33 cols 77; exec $oc run --project . -- stty size" /dev/null </dev/null | tr -d '\r')" "33 77"
+	like "$caller: the caller's terminal is restored" \
+		"$(tty "stty -a >$p/before; $oc run --project . -- stty raw -echo; stty -a >$p/after; cmp $p/before $p/after && echo same")" "*same*"
+	is "$caller: job control works" "$(tty "$oc run --project . -- bash --norc -ic 'set -o | grep -c \"monitor.*on\"'" | tail -n 1)" 1
+	is "$caller: output only to a terminal" "$(tty "echo in | $oc run --project . -- cat")" in
+	# TIOCSTI reaches nobody: what it would type never runs in the caller's shell.
+	cat >"$p/sti.py" <<'PY'
+import fcntl, termios
+for fd in (0, 1, 2):
+    try:
+        for c in b"echo INJECTED\n":
+            fcntl.ioctl(fd, termios.TIOCSTI, bytes([c]))
+        print("typed")
+    except OSError as e:
+        print("errno", e.errno)
+PY
+	if [ -x /usr/bin/python3 ]; then
+		is "$caller: TIOCSTI is refused" "$(tty "$oc run --project . -- /usr/bin/python3 sti.py" | grep -aoE 'errno [0-9]+|typed' | sort -u)" "errno 1"
+	fi
+done
+done_testing

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The gate: a good plan passes, and each way to break one is refused. */
+#include "table.h"
+
+#include <linux/sched.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "plan/plan.h"
+#include "plan/print.h"
+
+static char *const command[] = { (char *)(uintptr_t)"true", NULL };
+
+static void
+add(struct nsrun_plan *plan, struct nsrun_mount m)
+{
+	struct nsrun_err err = NSRUN_ERR_INIT;
+
+	assert_int_equal(nsrun_plan_add_mount(plan, &m, &err), 0);
+}
+
+static void
+make_good(struct nsrun_plan *plan)
+{
+	struct nsrun_err err = NSRUN_ERR_INIT;
+
+	nsrun_plan_init(plan);
+	plan->namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID |
+	    CLONE_NEWNET | CLONE_NEWUTS;
+	plan->identity = (struct nsrun_identity){
+		.uid = 1000, .host_uid = 1000, .gid = 1000, .host_gid = 1000,
+		.lock_namespaces = true,
+	};
+	nsrun_plan_add_idrange(plan, &plan->uid_map,
+	    (struct nsrun_idrange){ 0, 1000, 1 }, &err);
+	nsrun_plan_add_idrange(plan, &plan->gid_map,
+	    (struct nsrun_idrange){ 0, 1000, 1 }, &err);
+	add(plan, (struct nsrun_mount){ .kind = NSRUN_MOUNT_ROOT, .target = "/",
+	    .size_bytes = 4096, .n_inodes = 10 });
+	add(plan, (struct nsrun_mount){ .kind = NSRUN_MOUNT_PROC,
+	    .target = "/proc" });
+	add(plan, (struct nsrun_mount){ .kind = NSRUN_MOUNT_BIND,
+	    .source = "/usr", .target = "/usr",
+	    .flags = NSRUN_MOUNT_RDONLY | NSRUN_MOUNT_RECURSIVE });
+	nsrun_plan_add_sysctl(plan, "user/max_user_namespaces", "1", &err);
+	plan->cwd = "/";
+	nsrun_plan_set_argv(plan, command, &err);
+	assert_int_equal(err.step, NSRUN_STEP_NONE);
+}
+
+/* The ways to break it, one function each, and the rule that says so. */
+static void no_user(struct nsrun_plan *p) { p->namespaces &= ~CLONE_NEWUSER; }
+static void no_pid(struct nsrun_plan *p) { p->namespaces &= ~CLONE_NEWPID; }
+static void no_mounts(struct nsrun_plan *p) { p->mounts.n = 0; }
+static void no_root(struct nsrun_plan *p) { p->mounts.v++; p->mounts.n--; }
+static void no_bound(struct nsrun_plan *p) { p->mounts.v[0].size_bytes = 0; }
+static void no_inodes(struct nsrun_plan *p) { p->mounts.v[0].n_inodes = 0; }
+static void dotdot(struct nsrun_plan *p) { p->mounts.v[2].target = "/a/../b"; }
+static void relative(struct nsrun_plan *p) { p->mounts.v[2].source = "usr"; }
+static void odd_mode(struct nsrun_plan *p) { p->mounts.v[1].mode = 010000; }
+static void rw_deep(struct nsrun_plan *p)
+{
+	p->mounts.v[2].flags = NSRUN_MOUNT_RECURSIVE;
+}
+static void idmap_user(struct nsrun_plan *p)
+{
+	p->mounts.v[2].flags |= NSRUN_MOUNT_IDMAPPED;
+}
+static void pin_device(struct nsrun_plan *p)
+{
+	p->mounts.v[2].flags |= NSRUN_MOUNT_PINNED;
+	p->mounts.v[2].pin.type = S_IFCHR;
+}
+static void lone_sysctl(struct nsrun_plan *p)
+{
+	p->mounts.v[1].kind = NSRUN_MOUNT_DIR;
+}
+static void second_root(struct nsrun_plan *p)
+{
+	p->mounts.v[1] = p->mounts.v[0];
+}
+static void other_map(struct nsrun_plan *p) { p->uid_map.v[0].inside = 5; }
+static void wide_map(struct nsrun_plan *p) { p->gid_map.v[0].count = 2; }
+static void to_root(struct nsrun_plan *p)
+{
+	p->identity.leaves_root = true;
+	p->identity.host_uid = 0;
+}
+static void host_lo(struct nsrun_plan *p)
+{
+	p->loopback = true;
+	p->namespaces &= ~CLONE_NEWNET;
+}
+static void host_sockets(struct nsrun_plan *p)
+{
+	p->network = NSRUN_NETWORK_ISOLATED;
+	p->namespaces &= ~CLONE_NEWNET;
+}
+static void host_name(struct nsrun_plan *p)
+{
+	p->hostname = "x";
+	p->namespaces &= ~CLONE_NEWUTS;
+}
+static void lost_cap(struct nsrun_plan *p)
+{
+	p->supervision.max_output_bytes = 1;
+}
+static void no_cwd(struct nsrun_plan *p) { p->cwd = NULL; }
+static void odd_cwd(struct nsrun_plan *p) { p->cwd = "a"; }
+static void no_argv(struct nsrun_plan *p) { p->n_argv = 0; }
+
+static const struct {
+	const char *name;
+	void (*breaks)(struct nsrun_plan *plan);
+} rows[] = {
+	{ "no user namespace", no_user }, { "no pid namespace", no_pid },
+	{ "no mounts", no_mounts }, { "no root", no_root },
+	{ "tmpfs without size", no_bound },
+	{ "tmpfs without inodes", no_inodes }, { "dot dot", dotdot },
+	{ "relative source", relative }, { "mode", odd_mode },
+	{ "writable and recursive", rw_deep },
+	{ "idmap of a user", idmap_user }, { "pinned device", pin_device },
+	{ "sysctl without procfs", lone_sysctl },
+	{ "second root", second_root }, { "other map", other_map },
+	{ "map of two", wide_map }, { "leaving root for root", to_root },
+	{ "host's loopback", host_lo }, { "sockets of the host", host_sockets },
+	{ "host's name", host_name }, { "cap on inherited output", lost_cap },
+	{ "no cwd", no_cwd }, { "relative cwd", odd_cwd },
+	{ "no command", no_argv },
+};
+
+static void
+test_good(void **state)
+{
+	struct nsrun_err err = NSRUN_ERR_INIT;
+	struct nsrun_plan plan;
+
+	(void)state;
+	make_good(&plan);
+	assert_int_equal(nsrun_plan_check(&plan, &err), 0);
+	nsrun_plan_deinit(&plan);
+}
+
+static void
+test_broken(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_ROWS(rows); i++) {
+		struct nsrun_err err = NSRUN_ERR_INIT;
+		struct nsrun_plan plan;
+
+		make_good(&plan);
+		rows[i].breaks(&plan);
+		assert_row(nsrun_plan_check(&plan, &err) < 0, rows[i].name);
+		assert_row(err.step == NSRUN_STEP_PLAN, rows[i].name);
+		nsrun_plan_deinit(&plan);
+	}
+}
+
+static void
+test_env(void **state)
+{
+	struct nsrun_err err = NSRUN_ERR_INIT;
+	struct nsrun_plan plan;
+
+	(void)state;
+	nsrun_plan_init(&plan);
+	for (int i = 0; i < 100; i++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "N%d", i);
+		assert_int_equal(nsrun_plan_set_env(&plan, name, "v", &err), 0);
+	}
+	assert_int_equal(nsrun_plan_set_env(&plan, "N7", "w", &err), 0);
+	assert_int_equal(plan.n_env, 100);
+	assert_null(plan.env[100]);
+	assert_string_equal(nsrun_plan_env(&plan, "N7"), "w");
+	assert_string_equal(nsrun_plan_env(&plan, "N99"), "v");
+	assert_null(nsrun_plan_env(&plan, "N"));
+	nsrun_plan_deinit(&plan);
+}
+
+/* One format each; the same plan prints the same. */
+static void
+test_print(void **state)
+{
+	struct nsrun_plan plan;
+	char *text[2];
+	size_t size;
+
+	(void)state;
+	make_good(&plan);
+	plan.profile = "p";
+	for (int i = 0; i < 2; i++) {
+		FILE *out = open_memstream(&text[i], &size);
+
+		nsrun_print_rows(out, &plan);
+		nsrun_print_json(out, &plan);
+		nsrun_print_tree(out, &plan, false);
+		fclose(out);
+	}
+	assert_string_equal(text[0], text[1]);
+	assert_non_null(strstr(text[0],
+	    "\nmount bind /usr -> /usr ro recursive\n"));
+	assert_non_null(strstr(text[0], "\"target\": \"/usr\""));
+	assert_non_null(strstr(text[0], "usr  "));
+	free(text[0]);
+	free(text[1]);
+	nsrun_plan_deinit(&plan);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_env),
+		cmocka_unit_test(test_print),
+	};
+
+	return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+}
