@@ -102,7 +102,7 @@ same "oc-nsrun.1: subcommands" \
 profile=$srcdir/lib/host/profile.c
 same "nsrun-profiles.5: keywords" \
 	"$(section nsrun-profiles.5 KEYWORDS |
-		sed -n 's/^\.It Ic \([a-z]*\).*/\1/p')" \
+		sed -n 's/^\.It Ic \([a-z-]*\).*/\1/p')" \
 	"$(table "$profile" '^} lists\[\] = {' '^};'
 	table "$profile" '^} keywords\[\] = {' '^};')"
 same "nsrun-profiles.5: limits" \

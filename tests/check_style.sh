@@ -5,7 +5,8 @@ set -u
 echo 1..3
 : "${srcdir:?}"
 cd "$srcdir" || exit 99
-sources=$(ls lib/*.h lib/*/*.[ch] helper/*.[ch] policy/*.[ch] tests/*/*.[ch] 2>/dev/null)
+sources=$(ls lib/*.h lib/*/*.[ch] helper/*.[ch] policy/*.[ch] tests/*/*.[ch] 2>/dev/null |
+	grep -v ^policy/embedded.c)	# made by the build
 [ -n "$sources" ] || exit 99
 say() {
 	if [ -z "$3" ]; then

@@ -25,6 +25,7 @@ struct nsrun_child {
 	int	dir_fd;		/* of the last target's parent; -1: none */
 	bool	dir_own;	/* the plan may make things there */
 	char	dir[PATH_MAX];	/* its path beneath the new root */
+	int	sys_fd;		/* the sandbox's /proc/sys, uncovered; or -1 */
 	int	terminal_fd;	/* slave side, or -1 */
 	mode_t	umask;		/* the caller's, for the command */
 	struct nsrun_witness witness;
@@ -60,8 +61,11 @@ int nsrun_apply_filter(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err);
 
 /* Lower the new namespaces' settings through proc_fd, their own procfs. */
-int nsrun_apply_sysctls(const struct nsrun_prep *prep, int proc_fd,
-    struct nsrun_err *err);
+int nsrun_apply_sysctls(const struct nsrun_prep *prep,
+    struct nsrun_child *child, int proc_fd, struct nsrun_err *err);
+/* And those of the second user namespace, once in it. */
+int nsrun_apply_user_sysctls(const struct nsrun_prep *prep,
+    struct nsrun_child *child, struct nsrun_err *err);
 
 /*
  * Open what stands at `target` beneath the new root; links are followed, never

@@ -62,7 +62,6 @@ int
 nsrun_apply_lock(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err)
 {
-	(void)child;
 	if (!prep->plan->identity.lock_namespaces)
 		return 0;
 	if (unshare(CLONE_NEWUSER) < 0)
@@ -71,7 +70,7 @@ nsrun_apply_lock(const struct nsrun_prep *prep, struct nsrun_child *child,
 	if (write_map(prep, "self/uid_map", prep->uid_map2, err) < 0 ||
 	    write_map(prep, "self/gid_map", prep->gid_map2, err) < 0)
 		return -1;
-	return 0;
+	return nsrun_apply_user_sysctls(prep, child, err);
 }
 
 /* Note which namespaces these are: nobody outside may look into pid 1 later. */

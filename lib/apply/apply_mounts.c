@@ -229,7 +229,7 @@ do_proc(const struct nsrun_prep *prep, struct nsrun_child *child, size_t i,
 	if (fd < 0)
 		return failed(m, "fsmount", err);
 	/* Settings first: the covers that follow make them read-only. */
-	if (nsrun_apply_sysctls(prep, fd, err) < 0)
+	if (nsrun_apply_sysctls(prep, child, fd, err) < 0)
 		return -1;
 	return attach(prep, child, fd, m, S_IFDIR, err);
 }

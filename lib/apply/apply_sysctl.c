@@ -17,7 +17,8 @@
 #include "base/fd.h"
 
 static int
-lower(int sys_fd, const struct nsrun_sysctl *s, struct nsrun_err *err)
+lower(int sys_fd, const struct nsrun_sysctl *s, const char *value,
+    struct nsrun_err *err)
 {
 	nsrun_autoclose int fd = openat(sys_fd, s->path, O_WRONLY | O_CLOEXEC);
 
@@ -26,28 +27,51 @@ lower(int sys_fd, const struct nsrun_sysctl *s, struct nsrun_err *err)
 		return 0;
 	if (fd < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_SYSCTL, "open", s->path,
-		    s->value);
-	if (write(fd, s->value, strlen(s->value)) < 0)
+		    value);
+	if (write(fd, value, strlen(value)) < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_SYSCTL, "write", s->path,
-		    s->value);
+		    value);
 	return 0;
 }
 
 int
-nsrun_apply_sysctls(const struct nsrun_prep *prep, int proc_fd,
-    struct nsrun_err *err)
+nsrun_apply_sysctls(const struct nsrun_prep *prep, struct nsrun_child *child,
+    int proc_fd, struct nsrun_err *err)
 {
 	const struct nsrun_plan *plan = prep->plan;
-	nsrun_autoclose int sys_fd = -1;
 
 	if (!plan->n_sysctls)
 		return 0;
-	sys_fd = openat(proc_fd, "sys", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (sys_fd < 0)
+	child->sys_fd = openat(proc_fd, "sys",
+	    O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (child->sys_fd < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_SYSCTL, "open",
 		    "/proc/sys", NULL);
-	for (size_t i = 0; i < plan->n_sysctls; i++)
-		if (lower(sys_fd, &plan->sysctls[i], err) < 0)
+	for (size_t i = 0; i < plan->n_sysctls; i++) {
+		const struct nsrun_sysctl *s = &plan->sysctls[i];
+		/* One more user namespace is ours: see nsrun_apply_lock(). */
+		bool one = plan->identity.lock_namespaces &&
+		    !strcmp(s->path, "user/max_user_namespaces") &&
+		    !strcmp(s->value, "0");
+
+		if (lower(child->sys_fd, s, one ? "1" : s->value, err) < 0)
 			return -1;
+	}
+	return 0;
+}
+
+/* Each user namespace has its own user.*: the same again, in the second. */
+int
+nsrun_apply_user_sysctls(const struct nsrun_prep *prep,
+    struct nsrun_child *child, struct nsrun_err *err)
+{
+	const struct nsrun_plan *plan = prep->plan;
+
+	for (size_t i = 0; i < plan->n_sysctls; i++)
+		if (!strncmp(plan->sysctls[i].path, "user/", 5) &&
+		    lower(child->sys_fd, &plan->sysctls[i],
+		    plan->sysctls[i].value, err) < 0)
+			return -1;
+	nsrun_fd_close(&child->sys_fd);
 	return 0;
 }

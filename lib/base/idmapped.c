@@ -46,17 +46,26 @@ nsrun_idmap_open(int proc_fd, uid_t disk_uid, uid_t host_uid, gid_t disk_gid,
 	struct clone_args args = {
 		.flags = CLONE_NEWUSER | CLONE_CLEAR_SIGHAND,
 	};
-	pid_t pid = (pid_t)sys_clone3(&args);
-	int fd, saved;
+	nsrun_autoclose int wait_fd = -1, hold_fd = -1;
+	int ends[2], fd, saved;
+	pid_t pid;
+	char byte;
 
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	wait_fd = ends[0];
+	hold_fd = ends[1];
+	pid = (pid_t)sys_clone3(&args);
 	if (pid < 0)
 		return -1;
-	/* Only its namespace is wanted; it waits to be killed. */
-	if (pid == 0)
-		for (;;)
-			pause();
+	/* Only its namespace is wanted: it waits until we let go, or die. */
+	if (pid == 0) {
+		close(hold_fd);
+		_exit(read(wait_fd, &byte, 1) < 0);
+	}
 	fd = map_and_open(proc_fd, pid, disk_uid, host_uid, disk_gid, host_gid);
 	saved = errno;
+	nsrun_fd_close(&hold_fd);
 	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
 		continue;

@@ -52,10 +52,7 @@ add_made(struct nsrun_build *b)
 	    add_file(b, "/etc/nsswitch.conf", "passwd: files\ngroup: files\n"
 	    "shadow: files\nhosts: files dns\nnetworks: files\n"
 	    "protocols: files\nservices: files\nethers: files\n"
-	    "rpc: files\n") < 0 ||
-	    add_file(b, "/etc/shells", "/bin/sh\n/bin/bash\n") < 0 ||
-	    add_file(b, "/etc/hostname", nsrun_build_text(b, "%s\n",
-	    name)) < 0)
+	    "rpc: files\n") < 0)
 		return -1;
 	return add_file(b, "/etc/hosts", nsrun_build_text(b,
 	    "127.0.0.1 localhost %s\n::1 localhost ip6-localhost"
@@ -76,15 +73,17 @@ add_host_entry(struct nsrun_build *b, const char *name)
 
 	if (!path)
 		return -1;
-	n = readlink(path, text, sizeof text - 1);
-	if (n > 0) {
-		text[n] = '\0';
+	if (lstat(path, &st) < 0)
+		return 0;
+	if (S_ISLNK(st.st_mode)) {
+		n = readlink(path, text, sizeof text - 1);
+		text[n > 0 ? n : 0] = '\0';
 		if (!strncmp(text, "/usr/", 5) || !strncmp(text, "../usr/", 7))
 			return nsrun_build_add(b, NSRUN_MOUNT_SYMLINK, 0, text,
 			    path);
+		if (stat(path, &st) < 0)
+			return 0;
 	}
-	if (stat(path, &st) < 0)
-		return 0;
 	return nsrun_build_bind(b, NSRUN_MOUNT_RDONLY | NSRUN_MOUNT_RECURSIVE |
 	    NSRUN_MOUNT_NOEXEC | NSRUN_MOUNT_OPTIONAL, path,
 	    st.st_mode & S_IFMT);

@@ -133,6 +133,11 @@ nsrun_build_proc(struct nsrun_build *b)
 	    add_below_proc(b, NSRUN_MOUNT_COVER, &profile->cover) < 0 ||
 	    add_below_proc(b, NSRUN_MOUNT_MASK, &profile->mask) < 0)
 		return -1;
+	/* procfs asks for the host's uid 0, not for a capability. */
+	if (b->plan->identity.host_uid == 0 &&
+	    (add_below_proc(b, NSRUN_MOUNT_COVER, &profile->root_cover) < 0 ||
+	    add_below_proc(b, NSRUN_MOUNT_MASK, &profile->root_mask) < 0))
+		return -1;
 	for (size_t i = 0; i < profile->n_lower; i++)
 		if (nsrun_plan_add_sysctl(b->plan, profile->lower[i].name,
 		    profile->lower[i].value, b->err) < 0)

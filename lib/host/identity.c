@@ -34,9 +34,13 @@ has_capability(int cap)
 static bool
 is_host_root(bool *whole)
 {
-	char *map = nsrun_file_read("/proc/self/uid_map", 4096);
 	unsigned long inside = 0, outside = 0, count = 0;
-	char *s = map;
+	char *map, *s;
+
+	*whole = false;
+	if (geteuid() != 0)
+		return false;
+	s = map = nsrun_file_read("/proc/self/uid_map", 4096);
 
 	if (map) {
 		inside = strtoul(s, &s, 10);
@@ -45,7 +49,7 @@ is_host_root(bool *whole)
 	}
 	free(map);
 	*whole = !inside && !outside && count == UINT32_MAX;
-	return geteuid() == 0 && !inside && !outside;
+	return !inside && !outside;
 }
 
 bool

@@ -202,6 +202,8 @@ static const struct {
 	{ "control", offsetof(struct nsrun_profile, control), 'r' },
 	{ "cover", offsetof(struct nsrun_profile, cover), 'r' },
 	{ "mask", offsetof(struct nsrun_profile, mask), 'r' },
+	{ "root-cover", offsetof(struct nsrun_profile, root_cover), 'r' },
+	{ "root-mask", offsetof(struct nsrun_profile, root_mask), 'r' },
 };
 
 static int

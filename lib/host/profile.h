@@ -42,7 +42,7 @@ struct nsrun_profile {
 	struct nsrun_private	*privates;
 	size_t			n_privates;
 	struct nsrun_words	system, merged, toolchain, path, etc, device;
-	struct nsrun_words	control, cover, mask;
+	struct nsrun_words	control, cover, mask, root_cover, root_mask;
 	struct nsrun_pair	*lower, *set;
 	size_t			n_lower, n_set;
 };

@@ -115,7 +115,8 @@ handle(struct nsrun_run *run, const struct nsrun_message *message, int *passed,
 	}
 }
 
-static void
+/* One message; false: there is none now, or there will be none. */
+static bool
 read_channel(struct nsrun_run *run, struct nsrun_err *err)
 {
 	struct nsrun_message message;
@@ -126,6 +127,7 @@ read_channel(struct nsrun_run *run, struct nsrun_err *err)
 		handle(run, &message, &passed, err);
 	else if (n >= 0 || (errno != EINTR && errno != EAGAIN))
 		nsrun_fd_close(&run->channel_fd);
+	return n == sizeof message;
 }
 
 static void
@@ -223,8 +225,13 @@ reap(struct nsrun_run *run, struct nsrun_err *err)
 {
 	struct rusage used = { 0 };
 
-	while (run->channel_fd >= 0)
-		read_channel(run, err);
+	/*
+	 * What it had to say is there already. Not until end of file: another
+	 * thread's fork may hold a copy of the other end for a while.
+	 */
+	while (read_channel(run, err))
+		continue;
+	nsrun_fd_close(&run->channel_fd);
 	while (wait4(run->pid, NULL, __WALL, &used) < 0 && errno == EINTR)
 		continue;
 	nsrun_fd_close(&run->pidfd);

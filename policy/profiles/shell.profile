@@ -38,25 +38,29 @@ merged     /bin /sbin /lib /lib32 /lib64 /libx32
 toolchain  .cargo/bin .cargo/registry .rustup
 path       /usr /bin /sbin /nix/store .cargo/bin project
 
-# /etc is made here (passwd group nsswitch.conf hosts shells); these are added
+# /etc is made here (passwd group nsswitch.conf hosts); these are added
 # from the host's: what programs need, nothing that identifies or authenticates.
 etc        ld.so.cache alternatives localtime os-release
 etc        ssl/certs ssl/openssl.cnf ca-certificates/extracted
 etc        pki/tls/certs pki/tls/cert.pem pki/tls/openssl.cnf
 etc        pki/ca-trust/extracted pki/java crypto-policies/back-ends
-etc        mime.types protocols services fonts xml sgml java-*
+etc        mime.types protocols services fonts java-*
 
 device     null zero full random urandom tty
 
 # Control directories at the project's top, read-only where they exist.
 control    .git .claude .openclaudia
 
-# Below /proc: read-only, and not to be opened at all.
-cover      sys sysrq-trigger irq bus fs acpi scsi
-mask       keys key-users timer_list sched_debug kcore latency_stats
+# Below /proc: read-only, and not to be opened at all; what only the host's root
+# could write or read needs it only when the command is that.
+cover      sys
+mask       keys key-users
+root-cover sysrq-trigger irq bus fs acpi scsi
+root-mask  timer_list sched_debug kcore kpagecount kpageflags kpagecgroup
+root-mask  latency_stats slabinfo vmallocinfo kmsg
 
-# Settings of the new namespaces. One user namespace is ours, so 1 means none.
-lower      user/max_user_namespaces 1
+# Settings of the new namespaces.
+lower      user/max_user_namespaces 0
 lower      user/max_inotify_instances 64
 lower      user/max_inotify_watches 65536
 lower      kernel/shmall 65536

@@ -130,6 +130,7 @@ test_profile_errors(void **state)
 		{ "etc /shadow", "t:5:5", "is not a relative path" },
 		{ "cover a\tb # c\nmask /x", "t:6:6",
 		    "is not a relative path" },
+		{ "root-mask ../kcore", "t:5:11", "is not a relative path" },
 		{ "lower ../x 1", "t:5:7", "is not a name below /proc/sys" },
 	};
 

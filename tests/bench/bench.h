@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the measurements share: contestants, a clock, medians. */
+#ifndef TESTS_BENCH_BENCH_H
+#define TESTS_BENCH_BENCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { BENCH_MAX_RUNS = 5000 };
+
+/* Something that can be started; argv ends with what runs inside. */
+struct bench_contestant {
+	const char	*name;
+	char		**argv;		/* NULL: not installed here */
+	int		filter_fd;	/* read anew for each run; -1: none */
+	int64_t		ns[BENCH_MAX_RUNS];
+	int		n;
+};
+
+int64_t bench_now_ns(void);
+
+/* Start it; stdin, stdout and stderr as given. Returns the pid, or exits. */
+pid_t bench_spawn(const struct bench_contestant *c, const int stdio[3]);
+/* Start it and wait for its end; exits when it did not end with 0. */
+int64_t bench_once(const struct bench_contestant *c);
+
+/* Sorts ns[0..n). */
+int64_t bench_quantile(int64_t *ns, int n, double q);
+
+/* The first seed's bwrap command line (openclaudia.md 1.7), or NULL argv. */
+void bench_make_bwrap(struct bench_contestant *c, const char *project,
+    const char *home, char *const command[]);
+void bench_make_nsrun(struct bench_contestant *c, const char *program,
+    const char *project, char *const command[]);
+
+/* Where the time of one launch goes, step by step, n launches. */
+void bench_steps(const char *project, const char *payload, int n);
+
+_Noreturn void bench_die(const char *what);
+
+#endif
