@@ -79,13 +79,18 @@ run_command(const struct nsrun_prep *prep, const struct nsrun_child *child,
     volatile bool *failed)
 {
 	struct nsrun_message m = { .kind = NSRUN_MESSAGE_ERROR };
+	const char *call;
 	sigset_t none;
 
 	*failed = true;
 	sigemptyset(&none);
-	setsid();
+	if (setsid() < 0) {
+		call = "setsid";
+		goto fail;
+	}
 	for (int i = 0; i < 3; i++)
 		if (prep->plan->stdio[i] == NSRUN_STDIO_TERMINAL) {
+			call = "TIOCSCTTY";
 			if (ioctl(i, TIOCSCTTY, 0) < 0)
 				goto fail;
 			break;
@@ -98,7 +103,7 @@ run_command(const struct nsrun_prep *prep, const struct nsrun_child *child,
 	nsrun_child_say(prep, &m);
 	_exit(127);
 fail:
-	nsrun_err_sys(&m.err, NSRUN_STEP_STDIO, "TIOCSCTTY", NULL, NULL);
+	nsrun_err_sys(&m.err, NSRUN_STEP_STDIO, call, NULL, NULL);
 	nsrun_child_say(prep, &m);
 	_exit(125);
 }
@@ -138,7 +143,10 @@ kill_all(struct init *init)
 		kill(-1, SIGKILL);
 }
 
-/* Reap up to the command, or what there is. False: no child is left. */
+/*
+ * Reap up to the command, or what there is. False: no child is left, or none
+ * can be waited for, which is as good a reason to end.
+ */
 static bool
 reap(struct init *init, int flags)
 {
@@ -154,7 +162,7 @@ reap(struct init *init, int flags)
 		if (init->ending && WIFSIGNALED(status))
 			init->n_killed++;
 	}
-	return pid == 0 || errno != ECHILD;
+	return pid == 0 || errno == EINTR;
 }
 
 /* Kill, reap to the last, report: then there is nothing inside but us. */
@@ -221,8 +229,8 @@ nsrun_init_main(const struct nsrun_prep *prep, struct nsrun_child *child)
 			end(&init);
 		while (read(init.signal_fd, &info, sizeof info) > 0)
 			continue;
-		reap(&init, WNOHANG);
-		if (init.command_ended || fds[2].revents ||
+		if (!reap(&init, WNOHANG) || init.command_ended ||
+		    fds[2].revents ||
 		    (fds[1].revents && !obey(&init)))
 			end(&init);
 	}
