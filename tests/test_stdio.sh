@@ -67,8 +67,9 @@ print(data.decode().strip(), p.wait())
 	run --stdin null --max-output 1M -- yes 2>/dev/null | head -n 1 >/dev/null
 	pass "$caller: a reader that goes away ends the writer"
 
-	# The terminal.
-	tty() { as "$caller" script -qec "$1" /dev/null </dev/null 2>&1 | tr -d '\r'; }
+	# The terminal. script(1) types an end of file of its own, shown as ^@.
+	clean() { tr -d '\r' | sed 's/\^@//g'; }
+	tty() { as "$caller" script -qec "$1" /dev/null </dev/null 2>&1 | clean; }
 	if ! script -qec true /dev/null </dev/null >/dev/null 2>&1; then
 		skip "$caller: terminals" "no script(1)"
 		continue
@@ -77,7 +78,7 @@ print(data.decode().strip(), p.wait())
 	is "$caller: ... that is the controlling one" \
 		"$(tty "$oc run --project . -- sh -c 'echo here >/dev/tty'")" here
 	is "$caller: ... of the caller's size" "$(as "$caller" script -qec \
-		"stty rows 33 cols 77; exec $oc run --project . -- stty size" /dev/null </dev/null | tr -d '\r')" "33 77"
+		"stty rows 33 cols 77; exec $oc run --project . -- stty size" /dev/null </dev/null | clean)" "33 77"
 	like "$caller: the caller's terminal is restored" \
 		"$(tty "stty -a >$p/before; $oc run --project . -- stty raw -echo; stty -a >$p/after; cmp $p/before $p/after && echo same")" "*same*"
 	is "$caller: job control works" "$(tty "$oc run --project . -- bash --norc -ic 'set -o | grep -c \"monitor.*on\"'" | tail -n 1)" 1

@@ -49,8 +49,8 @@ int nsrun_apply_witness(const struct nsrun_prep *prep,
     struct nsrun_child *child, struct nsrun_err *err);
 int nsrun_apply_fds(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err);
-int nsrun_apply_limits(const struct nsrun_prep *prep, struct nsrun_child *child,
-    struct nsrun_err *err);
+int nsrun_apply_core_limit(const struct nsrun_prep *prep,
+    struct nsrun_child *child, struct nsrun_err *err);
 int nsrun_apply_caps(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err);
 int nsrun_apply_cwd(const struct nsrun_prep *prep, struct nsrun_child *child,
@@ -96,6 +96,9 @@ struct nsrun_link_message {
 	struct ifinfomsg	link;
 };
 extern const struct nsrun_link_message nsrun_loopback_up;
+
+/* The command's limits, when it is about to be executed. */
+int nsrun_apply_limits(const struct nsrun_prep *prep, struct nsrun_err *err);
 
 /* Say something to the supervisor; it may be gone, nobody minds. */
 void nsrun_child_say(const struct nsrun_prep *prep,

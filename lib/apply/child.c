@@ -28,7 +28,7 @@ static step *const steps[] = {
 	nsrun_apply_lock,	/* leaves the first user namespace */
 	nsrun_apply_witness,	/* while /proc of the host is still open */
 	nsrun_apply_fds,	/* the last host descriptors go */
-	nsrun_apply_limits,	/* here RLIMIT_NPROC counts the sandbox only */
+	nsrun_apply_core_limit,	/* the filter takes this one away */
 	nsrun_apply_caps,	/* from here on nothing above can be undone */
 	nsrun_apply_cwd,	/* with the command's rights, not with ours */
 	nsrun_apply_privacy,	/* pid 1 turns opaque */

@@ -95,6 +95,8 @@ run_command(const struct nsrun_prep *prep, const struct nsrun_child *child,
 				goto fail;
 			break;
 		}
+	if (nsrun_apply_limits(prep, &m.err) < 0)
+		goto say;
 	umask(child->umask);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	*failed = false;
@@ -104,6 +106,7 @@ run_command(const struct nsrun_prep *prep, const struct nsrun_child *child,
 	_exit(127);
 fail:
 	nsrun_err_sys(&m.err, NSRUN_STEP_STDIO, call, NULL, NULL);
+say:
 	nsrun_child_say(prep, &m);
 	_exit(125);
 }

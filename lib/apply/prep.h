@@ -81,8 +81,9 @@ struct nsrun_message {
 
 /*
  * The supervisor's orders: one byte each on the control pipe. A signal's
- * number: send it to the command's process group. KILL: end everything.
+ * number: send it to the command's process group. KILL: end everything. GO:
+ * the terminal is connected; the one order before the command runs.
  */
-enum { NSRUN_ORDER_KILL = 255 };
+enum { NSRUN_ORDER_GO = 0, NSRUN_ORDER_KILL = 255 };
 
 #endif

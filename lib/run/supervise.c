@@ -103,6 +103,8 @@ handle(struct nsrun_run *run, const struct nsrun_message *message, int *passed,
 	case NSRUN_MESSAGE_TERMINAL:
 		if (nsrun_tty_connect(run, passed, err) < 0)
 			cancel(run);
+		else
+			order(run, NSRUN_ORDER_GO);
 		break;
 	case NSRUN_MESSAGE_READY:
 		run->witness = message->ready;

@@ -34,7 +34,7 @@ static const struct {
 	{ "second user namespace", nsrun_apply_lock },
 	{ "namespaces' numbers", nsrun_apply_witness },
 	{ "descriptors", nsrun_apply_fds },
-	{ "limits", nsrun_apply_limits },
+	{ "core limit", nsrun_apply_core_limit },
 	{ "capabilities", nsrun_apply_caps },
 	{ "working directory", nsrun_apply_cwd },
 	{ "pid 1 opaque, setsid", nsrun_apply_privacy },
