@@ -17,6 +17,16 @@ for caller in $callers; do
 	is "$caller: --stdin null" "$(echo secret | run --stdin null -- cat)" ""
 	is "$caller: 2>&1 keeps its order" "$(run -- sh -c 'echo 1; echo 2 >&2; echo 3' 2>&1 | tr '\n' ' ')" "1 2 3 "
 
+	# What the command does not read is left for who comes after it.
+	printf '%s\n' "run() { $oc run --project . \"\$@\"; }" \
+		'while read -r line; do eval "$line"; done' >"$work/loop"
+	is "$caller: a script on a pipe goes on" \
+		"$(printf '%s\n' 'run -- true' 'echo next' 'run -- sh -c "read x; echo \$x"' taken 'echo last' |
+		as "$caller" sh "$work/loop" | tr '\n' ' ')" "next taken last "
+	printf '1\n2\n3\n' >"$work/lines"
+	is "$caller: so does a loop over a file" "$(as "$caller" sh -c 'while read -r l; do echo "$l"; '"$oc"' run --project . -- true; done' <"$work/lines" | tr '\n' ' ')" "1 2 3 "
+	is "$caller: a pipe of many megabytes, whole" "$(head -c 5000000 /dev/zero | run -- sh -c 'wc -c')" 5000000
+
 	# A file that was opened for reading is not written, whatever is tried.
 	echo precious >"$work/precious"; chmod 666 "$work/precious"
 	run -- sh -c 'echo evil >/proc/self/fd/0; echo evil >/dev/stdin; true' \

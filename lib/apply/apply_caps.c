@@ -9,6 +9,7 @@
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -87,6 +88,10 @@ nsrun_apply_privacy(const struct nsrun_prep *prep, struct nsrun_child *child,
 	(void)prctl(PR_SET_NAME, title, 0, 0, 0);
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_INIT, "PR_SET_DUMPABLE",
+		    NULL, NULL);
+	/* The caller's oddities (ADDR_NO_RANDOMIZE) are not passed on. */
+	if (personality(PER_LINUX) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_INIT, "personality",
 		    NULL, NULL);
 	/* Out of the caller's session: its terminal is not ours to have. */
 	if (setsid() < 0)

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -46,14 +47,18 @@ nsrun_child_say(const struct nsrun_prep *prep,
 	while (n < 0 && errno == EINTR);
 }
 
-/* Handlers went with CLONE_CLEAR_SIGHAND; what was ignored goes here. */
+/*
+ * Handlers went with CLONE_CLEAR_SIGHAND; what was ignored goes here. By system
+ * call, since the C library does not let anybody touch two signals of its own,
+ * which a posix_spawn(3) somewhere above may have ignored. Zeroes mean SIG_DFL.
+ */
 static void
 reset_signals(void)
 {
-	struct sigaction action = { .sa_handler = SIG_DFL };
+	static const unsigned long defaults[4];
 
 	for (int i = 1; i < NSIG; i++)
-		sigaction(i, &action, NULL);
+		syscall(SYS_rt_sigaction, i, defaults, NULL, 8);
 }
 
 void

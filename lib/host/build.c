@@ -15,6 +15,7 @@
 #include "base/path.h"
 #include "host/envpolicy.h"
 #include "host/identity.h"
+#include "host/setid.h"
 #include "host/stdio.h"
 #include "policy/embedded.h"
 
@@ -147,20 +148,38 @@ add_filter(struct nsrun_build *b, const char *name, const char *variant)
 	return nsrun_plan_add_filter(b->plan, filter, b->err);
 }
 
-/*
- * May a file made inside belong to root, or to root's group, on the host? Then
- * a set-user-ID bit on it would be an escape, and a second filter forbids it.
- */
+/* May a file of this root's belong to root, or its group, on the host? */
 static bool
-makes_root_files(const struct nsrun_build *b)
+has_root_files(const struct nsrun_identity *who,
+    const struct nsrun_granted *root)
+{
+	return root->writable && (who->host_uid == 0 || who->host_gid == 0 ||
+	    (nsrun_identity_maps(who, &root->pin) &&
+	    (root->pin.uid == 0 || root->pin.gid == 0)));
+}
+
+/*
+ * A set-ID bit on such a file would be an escape: a second filter keeps it from
+ * being made, and no file may have it already.
+ */
+static int
+guard_root_files(struct nsrun_build *b)
 {
 	const struct nsrun_identity *who = &b->plan->identity;
-	bool root = who->host_uid == 0 || who->host_gid == 0;
+	bool any = false;
 
-	for (size_t i = 0; i < b->n_roots; i++)
-		root |= nsrun_identity_maps(who, &b->roots[i].pin) &&
-		    (b->roots[i].pin.uid == 0 || b->roots[i].pin.gid == 0);
-	return root;
+	for (size_t i = 0; i < b->n_roots; i++) {
+		if (!has_root_files(who, &b->roots[i]))
+			continue;
+		any = true;
+		if (who->host_uid == 0 || nsrun_identity_maps(who,
+		    &b->roots[i].pin))
+			if (nsrun_setid_check(b->roots[i].pin.fd,
+			    b->roots[i].path, b->err) < 0)
+				return -1;
+	}
+	return any || who->host_uid == 0 || who->host_gid == 0 ?
+	    add_filter(b, "nosetid-1", NULL) : 0;
 }
 
 static int
@@ -184,7 +203,7 @@ set_network(struct nsrun_build *b)
 	if (add_filter(b, b->profile->filter,
 	    nsrun_network_name(plan->network)) < 0)
 		return -1;
-	return makes_root_files(b) ? add_filter(b, "nosetid-1", NULL) : 0;
+	return guard_root_files(b);
 }
 
 static int

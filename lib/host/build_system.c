@@ -95,8 +95,10 @@ nsrun_build_devices(struct nsrun_build *b)
 		const char *path = nsrun_build_text(b, "/dev/%s",
 		    b->profile->device.v[i]);
 
+		/* Read-only is the node's mode and times, not the device. */
 		if (!path || nsrun_build_bind(b, NSRUN_MOUNT_DEVICES |
-		    NSRUN_MOUNT_NOEXEC, path, S_IFCHR) < 0)
+		    NSRUN_MOUNT_NOEXEC | NSRUN_MOUNT_RDONLY, path,
+		    S_IFCHR) < 0)
 			return -1;
 	}
 	if (nsrun_build_add(b, NSRUN_MOUNT_DEVPTS, NSRUN_MOUNT_DEVICES |

@@ -43,8 +43,11 @@ decide(int fd, enum nsrun_stdio *how, const char **why)
 	else if (S_ISSOCK(st.st_mode))
 		/* Descriptors could arrive through it (SCM_RIGHTS). */
 		*how = NSRUN_STDIO_RELAY;
-	else if (S_ISREG(st.st_mode) && fd == 0)
-		/* Opened again as /proc/self/fd/0 it could be written. */
+	else if ((S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode)) && fd == 0)
+		/*
+		 * Opened again as /proc/self/fd/0 it could be written, also
+		 * to whom reads from it after us.
+		 */
 		*how = NSRUN_STDIO_RELAY;
 	else if (S_ISREG(st.st_mode) && (flags & O_ACCMODE) == O_RDONLY)
 		*why = "is a file that was opened for reading only";

@@ -37,7 +37,10 @@ nsrun_run_init(struct nsrun_run *run, const struct nsrun_plan *plan)
 		.terminal_fd = -1, .tty_fd = -1,
 	};
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)
-		run->relays[i].from_fd = run->relays[i].to_fd = -1;
+		run->relays[i] = (struct nsrun_relay){
+			.from_fd = -1, .to_fd = -1, .file_fd = -1,
+			.peek_fd = -1,
+		};
 }
 
 void

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -151,36 +152,84 @@ sort_keep(struct nsrun_prep *prep)
 	}
 }
 
+/*
+ * The command is to open /dev/stdout and the like again, as programs do, also
+ * when it is not the caller: an anonymous pipe then becomes its own, as other
+ * launchers do. What has a name in a file system keeps its owner.
+ */
+static void
+give_pipe(const struct nsrun_plan *plan, int fd)
+{
+	struct statfs fs;
+
+	if (plan->identity.leaves_root && fstatfs(fd, &fs) == 0 &&
+	    fs.f_type == PIPEFS_MAGIC &&
+	    fchown(fd, plan->identity.host_uid, plan->identity.host_gid) < 0)
+		return;		/* then it cannot be opened again, no more */
+}
+
+/* Where the relay of standard input may give back what nobody read. */
+static enum nsrun_relay_source
+source_of(int to_fd)
+{
+	struct stat st;
+
+	if (fstat(0, &st) < 0)
+		return NSRUN_RELAY_STREAM;
+	if (S_ISREG(st.st_mode))
+		return NSRUN_RELAY_FILE;
+	/* A pipe of one buffer: see show() in relay.c. */
+	return S_ISFIFO(st.st_mode) && fcntl(to_fd, F_SETPIPE_SZ,
+	    NSRUN_RELAY_PAGE) == NSRUN_RELAY_PAGE ? NSRUN_RELAY_PIPE :
+	    NSRUN_RELAY_STREAM;
+}
+
+static int
+open_relay(struct nsrun_prepared *p, struct nsrun_run *run, int i,
+    struct nsrun_err *err)
+{
+	struct nsrun_relay *relay = &run->relays[i];
+	int ends[2], child = i == 0 ? 0 : 1;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_STDIO, "pipe2", NULL,
+		    NULL);
+	p->child_fds[i] = ends[child];
+	if (i == 0) {
+		relay->from_fd = 0;
+		relay->to_fd = ends[1];
+		relay->owns_to = true;
+		relay->source = source_of(ends[1]);
+		if (relay->source == NSRUN_RELAY_FILE) {
+			relay->file_fd = 0;
+			relay->peek_fd = fcntl(ends[0], F_DUPFD_CLOEXEC, 3);
+		}
+	} else {
+		relay->from_fd = ends[0];
+		relay->owns_from = true;
+		relay->to_fd = i;
+	}
+	if (nsrun_fd_raise(&p->child_fds[i]) < 0 || nsrun_fd_raise(
+	    i == 0 ? &relay->to_fd : &relay->from_fd) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_STDIO, "fcntl", NULL,
+		    NULL);
+	p->prep.stdio_fds[i] = p->child_fds[i];
+	return 0;
+}
+
 /* A pipe where the supervisor copies; the caller's own where it does not. */
 static int
 open_stdio(struct nsrun_prepared *p, struct nsrun_run *run,
     struct nsrun_err *err)
 {
 	for (int i = 0; i < 3; i++) {
-		struct nsrun_relay *relay = &run->relays[i];
-		int ends[2], child = i == 0 ? 0 : 1;
-
 		p->prep.stdio_fds[i] = i;
-		if (run->plan->stdio[i] != NSRUN_STDIO_RELAY)
-			continue;
-		if (pipe2(ends, O_CLOEXEC) < 0)
-			return nsrun_err_sys(err, NSRUN_STEP_STDIO, "pipe2",
-			    NULL, NULL);
-		p->child_fds[i] = ends[child];
-		if (i == 0) {
-			relay->from_fd = 0;
-			relay->to_fd = ends[1];
-			relay->owns_to = true;
-		} else {
-			relay->from_fd = ends[0];
-			relay->owns_from = true;
-			relay->to_fd = i;
-		}
-		if (nsrun_fd_raise(&p->child_fds[i]) < 0 || nsrun_fd_raise(
-		    i == 0 ? &relay->to_fd : &relay->from_fd) < 0)
-			return nsrun_err_sys(err, NSRUN_STEP_STDIO, "fcntl",
-			    NULL, NULL);
-		p->prep.stdio_fds[i] = p->child_fds[i];
+		if (run->plan->stdio[i] == NSRUN_STDIO_RELAY &&
+		    open_relay(p, run, i, err) < 0)
+			return -1;
+		if (run->plan->stdio[i] == NSRUN_STDIO_RELAY ||
+		    run->plan->stdio[i] == NSRUN_STDIO_INHERIT)
+			give_pipe(run->plan, p->prep.stdio_fds[i]);
 	}
 	return 0;
 }

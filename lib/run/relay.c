@@ -2,10 +2,12 @@
 #include "run/relay.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -32,10 +34,78 @@ finish_to(struct nsrun_relay *r)
 	finish(&r->to_fd, r->owns_to);
 }
 
+/* Bytes that we wrote to a pipe and that nobody has read. */
+static size_t
+unread(int fd)
+{
+	int n = 0;
+
+	return fd >= 0 && ioctl(fd, FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
+}
+
+/* Take n bytes out of the source for good. */
+static void
+discard(struct nsrun_relay *r, size_t n)
+{
+	while (n > 0) {
+		ssize_t got = read(r->from_fd, r->buf,
+		    n < NSRUN_RELAY_SIZE ? n : NSRUN_RELAY_SIZE);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return;
+		n -= (size_t)got;
+	}
+}
+
+/* Before the source is let go: what the command did not take stays there. */
+static void
+give_back(struct nsrun_relay *r)
+{
+	size_t left = unread(r->source == NSRUN_RELAY_FILE ? r->peek_fd :
+	    r->to_fd);
+
+	if (r->source == NSRUN_RELAY_PIPE && r->from_fd >= 0 && r->shown > left)
+		discard(r, r->shown - left);
+	else if (r->source == NSRUN_RELAY_FILE && r->buf)
+		lseek(r->file_fd, -(off_t)(left + r->end - r->start), SEEK_CUR);
+	r->shown = 0;
+}
+
+/*
+ * Standard input may be shared with whom comes after us: `while read` loops and
+ * scripts on a pipe. So a pipe is copied by tee(2), one page at a time, and
+ * bytes leave it when the command has read them; the page is ours alone and
+ * holds one buffer, so POLLOUT says that it was read.
+ */
+static void
+show(struct nsrun_relay *r, const struct pollfd fds[2])
+{
+	ssize_t n;
+
+	if (fds[1].revents & (POLLERR | POLLNVAL)) {
+		give_back(r);
+		finish_to(r);
+		return;
+	}
+	if (r->shown > 0 && fds[1].revents & POLLOUT) {
+		discard(r, r->shown);
+		r->shown = 0;
+	}
+	if (r->shown > 0 || !fds[0].revents)
+		return;
+	n = tee(r->from_fd, r->to_fd, NSRUN_RELAY_PAGE, SPLICE_F_NONBLOCK);
+	if (n > 0)
+		r->shown = (size_t)n;
+	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		finish_to(r);
+}
+
 void
 nsrun_relay_poll(const struct nsrun_relay *r, struct pollfd fds[2])
 {
-	bool pending = r->end > r->start;
+	bool pending = r->end > r->start || r->shown > 0;
 
 	fds[0] = (struct pollfd){ pending ? -1 : r->from_fd, POLLIN, 0 };
 	/* Without events POLLERR still tells that the reader has gone. */
@@ -118,6 +188,11 @@ drain(struct nsrun_relay *r)
 void
 nsrun_relay_move(struct nsrun_relay *r, const struct pollfd fds[2])
 {
+	if (r->source == NSRUN_RELAY_PIPE) {
+		if (r->from_fd >= 0 && r->to_fd >= 0)
+			show(r, fds);
+		return;
+	}
 	if (fds[0].revents && r->from_fd >= 0)
 		fill(r);
 	if (r->to_fd >= 0 && fds[1].revents) {
@@ -141,8 +216,12 @@ nsrun_relay_done(const struct nsrun_relay *r)
 void
 nsrun_relay_deinit(struct nsrun_relay *r)
 {
+	give_back(r);
 	finish_from(r);
 	finish_to(r);
+	nsrun_fd_close(&r->peek_fd);
 	free(r->buf);
-	*r = (struct nsrun_relay){ .from_fd = -1, .to_fd = -1 };
+	*r = (struct nsrun_relay){
+		.from_fd = -1, .to_fd = -1, .file_fd = -1, .peek_fd = -1,
+	};
 }

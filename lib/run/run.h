@@ -33,13 +33,25 @@ struct nsrun_relay {
 	int	from_fd, to_fd;		/* -1: this side is finished */
 	bool	owns_from, owns_to;
 	bool	to_socket;
+	enum nsrun_relay_source {
+		NSRUN_RELAY_STREAM,	/* what is read is gone */
+		NSRUN_RELAY_FILE,	/* what nobody took is given back */
+		NSRUN_RELAY_PIPE,	/* and is only looked at before */
+	}	source;
+	size_t	shown;			/* PIPE: copied to to_fd, still there */
+	int	file_fd, peek_fd;	/* FILE: the file, and the pipe's other
+					   end, to see what nobody took; or -1 */
 	uint64_t cap_bytes;		/* 0: none */
 	uint64_t passed, dropped;
 	size_t	start, end;		/* unwritten part of buf */
 	char	*buf;			/* NULL: unused */
 };
 
-enum { NSRUN_RELAY_SIZE = 65536, NSRUN_N_RELAYS = 3 };
+enum {
+	NSRUN_RELAY_SIZE = 65536,
+	NSRUN_RELAY_PAGE = 4096,
+	NSRUN_N_RELAYS = 3,
+};
 
 struct nsrun_run {
 	const struct nsrun_plan *plan;

@@ -54,7 +54,7 @@ connect_relay(struct nsrun_relay *relay, const struct nsrun_run *run,
     int from, int to)
 {
 	*relay = (struct nsrun_relay){
-		.from_fd = from, .to_fd = to,
+		.from_fd = from, .to_fd = to, .file_fd = -1, .peek_fd = -1,
 		.owns_from = from == run->terminal_fd,
 		.owns_to = to == run->terminal_fd,
 		.buf = malloc(NSRUN_RELAY_SIZE + 64),

@@ -134,7 +134,7 @@ bench_steps(const char *project, const char *payload, int n)
 	nsrun_request_set(request, "as", "keep", &err);
 	for (int i = 0; i < n; i++)
 		one_launch(request, stamps, i);
-	printf("\nwhere one launch goes (us; %d)          median     p10     p99\n",
+	printf("\nwhere one launch goes (us, %d)     median     p10     p99\n",
 	    n);
 	print_row("plan, from the host", spent[PLAN], n);
 	print_row("prepare", spent[PREPARE], n);

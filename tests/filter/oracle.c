@@ -129,6 +129,8 @@ args_answer(const char *name, int variant, const uint64_t args[6])
 	else if (strcmp(name, "ioctl") == 0)
 		no = a[1] == 0x5412 || a[1] == 0x541c || a[1] == 0x541d ||
 		    a[1] == 0x5423;
+	else if (strcmp(name, "fcntl") == 0)
+		no = a[1] == 1024;	/* F_SETLEASE */
 	else if (strcmp(name, "prctl") == 0)
 		no = a[0] == 35 || a[0] == 59;
 	else if (strcmp(name, "personality") == 0)
