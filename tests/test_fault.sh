@@ -12,7 +12,7 @@ for caller in $callers; do
 	# injected N ERRNO: one run; leaves $rc, $ran and $call
 	injected() {
 		rm -f "$p/ran"
-		said=$(as "$caller" timeout -s KILL 60 sh -c 'exec "$@" 9>call' sh "$work/inject" "$1" "$2" \
+		said=$(as "$caller" timeout -k 5 60 sh -c 'exec "$@" 9>call' sh "$work/inject" "$1" "$2" \
 			"$oc" run --stdin null --as $as --project . -- ./witness 2>&1)
 		rc=$?
 		ran=$(cat "$p/ran" 2>/dev/null)
@@ -44,7 +44,7 @@ call $n (system call $call): ran as root" ;;
 		*) bad="$bad
 call $n (system call $call): ran without: $ran" ;;
 		esac
-		[ "$rc" = 137 ] && bad="$bad
+		[ "$rc" = 124 ] && bad="$bad
 call $n (system call $call): hangs"
 		[ -z "$ran" ] && [ "$rc" = 0 ] && bad="$bad
 call $n (system call $call): did not run, but the status is 0"

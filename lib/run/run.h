@@ -39,8 +39,9 @@ struct nsrun_relay {
 		NSRUN_RELAY_PIPE,	/* and is only looked at before */
 	}	source;
 	size_t	shown;			/* PIPE: copied to to_fd, still there */
-	int	file_fd, peek_fd;	/* FILE: the file, and the pipe's other
-					   end, to see what nobody took; or -1 */
+	int	file_fd;		/* FILE: the file, or -1 */
+	int	peek_fd;		/* and the pipe's other end, to see
+					   what nobody took */
 	uint64_t cap_bytes;		/* 0: none */
 	uint64_t passed, dropped;
 	size_t	start, end;		/* unwritten part of buf */
