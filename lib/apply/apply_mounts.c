@@ -60,30 +60,49 @@ restrict_clone(int fd, const struct nsrun_mount *m, uint64_t attr_set)
 	    (m->flags & NSRUN_MOUNT_RECURSIVE ? AT_RECURSIVE : 0), &attr);
 }
 
-/* A new tmpfs of i's bounds, detached; remembered as ours. */
+/* A new file system with its options, detached. */
+struct option {
+	const char *key, *value;
+};
+
+static int
+make_fs(const struct nsrun_mount *m, const char *type,
+    const struct option *options, uint64_t attributes, struct nsrun_err *err)
+{
+	nsrun_autoclose int fs = sys_fsopen(type);
+	int fd;
+
+	if (fs < 0)
+		return failed(m, "fsopen", err);
+	for (; options->key; options++)
+		if (sys_fsconfig(fs, FSCONFIG_SET_STRING, options->key,
+		    options->value) < 0)
+			return failed(m, "fsconfig", err);
+	if (sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL) < 0)
+		return failed(m, "fsconfig", err);
+	fd = sys_fsmount(fs, (unsigned int)attributes);
+	return fd < 0 ? failed(m, "fsmount", err) : fd;
+}
+
+/* A new tmpfs of i's bounds; remembered as ours. */
 static int
 make_tmpfs(const struct nsrun_prep *prep, struct nsrun_child *child, size_t i,
     struct nsrun_err *err)
 {
 	const struct nsrun_mount *m = &prep->plan->mounts.v[i];
-	const struct nsrun_tmpfs_text *text = &prep->tmpfs[i];
-	nsrun_autoclose int fs = sys_fsopen("tmpfs");
-	nsrun_autoclose int fd = -1;
+	const struct option options[] = {
+		{ "size", prep->tmpfs[i].size },
+		{ "nr_inodes", prep->tmpfs[i].inodes },
+		{ "mode", prep->tmpfs[i].mode },
+		{ NULL, NULL },
+	};
+	/* The root is still to be filled. */
+	nsrun_autoclose int fd = make_fs(m, "tmpfs", options,
+	    nsrun_mount_attributes(m) & ~(uint64_t)MOUNT_ATTR_RDONLY, err);
 	struct stat st;
 
-	if (fs < 0)
-		return failed(m, "fsopen", err);
-	if (sys_fsconfig(fs, FSCONFIG_SET_STRING, "size", text->size) < 0 ||
-	    sys_fsconfig(fs, FSCONFIG_SET_STRING, "nr_inodes",
-	    text->inodes) < 0 ||
-	    sys_fsconfig(fs, FSCONFIG_SET_STRING, "mode", text->mode) < 0 ||
-	    sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL) < 0)
-		return failed(m, "fsconfig", err);
-	/* The root is still to be filled. */
-	fd = sys_fsmount(fs, (unsigned int)(nsrun_mount_attributes(m) &
-	    ~(uint64_t)MOUNT_ATTR_RDONLY));
 	if (fd < 0)
-		return failed(m, "fsmount", err);
+		return -1;
 	if (fstat(fd, &st) < 0)
 		return failed(m, "fstat", err);
 	prep->own_devs[child->n_own_devs++] = st.st_dev;
@@ -218,16 +237,13 @@ static int
 do_proc(const struct nsrun_prep *prep, struct nsrun_child *child, size_t i,
     struct nsrun_err *err)
 {
+	static const struct option none = { NULL, NULL };
 	const struct nsrun_mount *m = &prep->plan->mounts.v[i];
-	nsrun_autoclose int fs = sys_fsopen("proc"), fd = -1;
+	nsrun_autoclose int fd = make_fs(m, "proc", &none,
+	    nsrun_mount_attributes(m), err);
 
-	if (fs < 0)
-		return failed(m, "fsopen", err);
-	if (sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL) < 0)
-		return failed(m, "fsconfig", err);
-	fd = sys_fsmount(fs, (unsigned int)nsrun_mount_attributes(m));
 	if (fd < 0)
-		return failed(m, "fsmount", err);
+		return -1;
 	/* Settings first: the covers that follow make them read-only. */
 	if (nsrun_apply_sysctls(prep, child, fd, err) < 0)
 		return -1;
@@ -238,21 +254,16 @@ static int
 do_devpts(const struct nsrun_prep *prep, struct nsrun_child *child, size_t i,
     struct nsrun_err *err)
 {
-	const struct nsrun_mount *m = &prep->plan->mounts.v[i];
-	nsrun_autoclose int fs = sys_fsopen("devpts"), fd = -1;
-
-	if (fs < 0)
-		return failed(m, "fsopen", err);
 	/* Bounded: terminals come out of one number for the whole machine. */
-	if (sys_fsconfig(fs, FSCONFIG_SET_STRING, "mode", "620") < 0 ||
-	    sys_fsconfig(fs, FSCONFIG_SET_STRING, "ptmxmode", "666") < 0 ||
-	    sys_fsconfig(fs, FSCONFIG_SET_STRING, "max", "64") < 0 ||
-	    sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL) < 0)
-		return failed(m, "fsconfig", err);
-	fd = sys_fsmount(fs, (unsigned int)nsrun_mount_attributes(m));
-	if (fd < 0)
-		return failed(m, "fsmount", err);
-	return attach(prep, child, fd, m, S_IFDIR, err);
+	static const struct option options[] = {
+		{ "mode", "620" }, { "ptmxmode", "666" }, { "max", "64" },
+		{ NULL, NULL },
+	};
+	const struct nsrun_mount *m = &prep->plan->mounts.v[i];
+	nsrun_autoclose int fd = make_fs(m, "devpts", options,
+	    nsrun_mount_attributes(m), err);
+
+	return fd < 0 ? -1 : attach(prep, child, fd, m, S_IFDIR, err);
 }
 
 static int

@@ -16,6 +16,8 @@
 #include "base/err.h"
 #include "base/fd.h"
 
+static const char nesting[] = "user/max_user_namespaces";
+
 static int
 lower(int sys_fd, const struct nsrun_sysctl *s, const char *value,
     struct nsrun_err *err)
@@ -51,8 +53,7 @@ nsrun_apply_sysctls(const struct nsrun_prep *prep, struct nsrun_child *child,
 		const struct nsrun_sysctl *s = &plan->sysctls[i];
 		/* One more user namespace is ours: see nsrun_apply_lock(). */
 		bool one = plan->identity.lock_namespaces &&
-		    !strcmp(s->path, "user/max_user_namespaces") &&
-		    !strcmp(s->value, "0");
+		    !strcmp(s->path, nesting) && !strcmp(s->value, "0");
 
 		if (lower(child->sys_fd, s, one ? "1" : s->value, err) < 0)
 			return -1;
@@ -60,7 +61,10 @@ nsrun_apply_sysctls(const struct nsrun_prep *prep, struct nsrun_child *child,
 	return 0;
 }
 
-/* Each user namespace has its own user.*: the same again, in the second. */
+/*
+ * Each user namespace has its own user.*, and counts in those above it too. So
+ * only the one that the first could not have as low is written in the second.
+ */
 int
 nsrun_apply_user_sysctls(const struct nsrun_prep *prep,
     struct nsrun_child *child, struct nsrun_err *err)
@@ -68,7 +72,7 @@ nsrun_apply_user_sysctls(const struct nsrun_prep *prep,
 	const struct nsrun_plan *plan = prep->plan;
 
 	for (size_t i = 0; i < plan->n_sysctls; i++)
-		if (!strncmp(plan->sysctls[i].path, "user/", 5) &&
+		if (!strcmp(plan->sysctls[i].path, nesting) &&
 		    lower(child->sys_fd, &plan->sysctls[i],
 		    plan->sysctls[i].value, err) < 0)
 			return -1;

@@ -37,7 +37,9 @@ add_toolchain(struct nsrun_build *b, const char *name)
 	m.source = root.path;
 	m.pin = root.pin;
 	m.type = root.pin.type;
-	if (nsrun_identity_maps(&b->plan->identity, &root.pin))
+	/* Where it cannot be, what others may read there is still readable. */
+	if (nsrun_identity_maps(&b->plan->identity, &root.pin) &&
+	    !nsrun_identity_try_maps(&b->plan->identity, &root, 1))
 		m.flags |= NSRUN_MOUNT_IDMAPPED;
 	if (nsrun_plan_add_mount(b->plan, &m, b->err) == 0)
 		return 0;

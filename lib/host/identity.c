@@ -59,10 +59,9 @@ nsrun_identity_maps(const struct nsrun_identity *who,
 	return who->clones_trees && pin->uid != who->host_uid;
 }
 
-/* Try on each root what the launch will do; NULL when all of it works. */
-static const char *
-try_idmaps(const struct nsrun_identity *who, const struct nsrun_granted *roots,
-    size_t n)
+const char *
+nsrun_identity_try_maps(const struct nsrun_identity *who,
+    const struct nsrun_granted *roots, size_t n)
 {
 	nsrun_autoclose int proc_fd = open("/proc", O_PATH | O_CLOEXEC);
 	const char *call;
@@ -125,7 +124,7 @@ try_leave(struct nsrun_identity *who, uid_t uid, gid_t gid,
 				return "CAP_SYS_ADMIN is missing";
 		return NULL;
 	}
-	return try_idmaps(who, roots, n);
+	return nsrun_identity_try_maps(who, roots, n);
 }
 
 static void

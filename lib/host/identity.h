@@ -29,4 +29,11 @@ int nsrun_identity_decide(struct nsrun_plan *plan,
 bool nsrun_identity_maps(const struct nsrun_identity *who,
     const struct nsrun_pin *pin);
 
+/*
+ * Try on each root that needs it what the launch will do. NULL when all of it
+ * works, else why it does not.
+ */
+const char *nsrun_identity_try_maps(const struct nsrun_identity *who,
+    const struct nsrun_granted *roots, size_t n);
+
 #endif

@@ -54,8 +54,8 @@ put_identity(struct nsrun_json *j, const struct nsrun_plan *plan)
 	nsrun_json_close(j, '}');
 }
 
-static void
-put_filters(struct nsrun_json *j, const struct nsrun_plan *plan)
+void
+nsrun_json_put_filters(struct nsrun_json *j, const struct nsrun_plan *plan)
 {
 	nsrun_json_open(j, "filters", '[');
 	for (size_t i = 0; i < plan->n_filters; i++) {
@@ -115,9 +115,9 @@ put_rest(struct nsrun_json *j, const struct nsrun_plan *plan)
 	    plan->supervision.max_output_bytes);
 }
 
-static void
-put_names(struct nsrun_json *j, const char *name, const char *const *v,
-    size_t n)
+void
+nsrun_json_put_names(struct nsrun_json *j, const char *name,
+    const char *const *v, size_t n)
 {
 	nsrun_json_open(j, name, '[');
 	for (size_t i = 0; i < n; i++)
@@ -140,9 +140,10 @@ nsrun_print_json(FILE *out, const struct nsrun_plan *plan)
 			nsrun_json_string(&j, NULL, nsrun_namespaces[i].name);
 	nsrun_json_close(&j, ']');
 	nsrun_json_string(&j, "network", nsrun_network_name(plan->network));
-	put_filters(&j, plan);
-	put_names(&j, "fallbacks", plan->fallbacks, plan->n_fallbacks);
-	put_names(&j, "features", plan->features, plan->n_features);
+	nsrun_json_put_filters(&j, plan);
+	nsrun_json_put_names(&j, "fallbacks", plan->fallbacks,
+	    plan->n_fallbacks);
+	nsrun_json_put_names(&j, "features", plan->features, plan->n_features);
 	nsrun_json_open(&j, "mounts", '[');
 	for (size_t i = 0; i < plan->mounts.n; i++)
 		put_mount(&j, &plan->mounts.v[i]);

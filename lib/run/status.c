@@ -10,7 +10,7 @@
 #include "base/err_print.h"
 #include "base/json.h"
 #include "plan/plan.h"
-#include "policy/embedded.h"
+#include "plan/print.h"
 #include "run/run.h"
 
 /* One record in memory, so that it reaches the reader in one write. */
@@ -53,30 +53,6 @@ finish(struct record *r, int fd)
 }
 
 static void
-put_filters(struct nsrun_json *j, const struct nsrun_plan *plan)
-{
-	nsrun_json_open(j, "filters", '[');
-	for (size_t i = 0; i < plan->n_filters; i++) {
-		nsrun_json_open(j, NULL, '{');
-		nsrun_json_string(j, "name", plan->filters[i]->name);
-		nsrun_json_string(j, "variant", plan->filters[i]->variant);
-		nsrun_json_string(j, "sha256", plan->filters[i]->sha256);
-		nsrun_json_close(j, '}');
-	}
-	nsrun_json_close(j, ']');
-}
-
-static void
-put_names(struct nsrun_json *j, const char *name, const char *const *v,
-    size_t n)
-{
-	nsrun_json_open(j, name, '[');
-	for (size_t i = 0; i < n; i++)
-		nsrun_json_string(j, NULL, v[i]);
-	nsrun_json_close(j, ']');
-}
-
-static void
 put_namespaces(struct nsrun_json *j, const struct nsrun_run *run)
 {
 	nsrun_json_open(j, "namespaces", '{');
@@ -101,7 +77,7 @@ nsrun_status_started(int fd, const struct nsrun_run *run)
 	put_namespaces(&r.json, run);
 	nsrun_json_string(&r.json, "network",
 	    nsrun_network_name(plan->network));
-	put_filters(&r.json, plan);
+	nsrun_json_put_filters(&r.json, plan);
 	nsrun_json_number(&r.json, "uid", who->uid);
 	nsrun_json_number(&r.json, "gid", who->gid);
 	nsrun_json_number(&r.json, "host_uid", who->host_uid);
@@ -113,8 +89,10 @@ nsrun_status_started(int fd, const struct nsrun_run *run)
 	if (who->unlimited)
 		nsrun_json_string(&r.json, NULL, "processes");
 	nsrun_json_close(&r.json, ']');
-	put_names(&r.json, "features", plan->features, plan->n_features);
-	put_names(&r.json, "fallbacks", plan->fallbacks, plan->n_fallbacks);
+	nsrun_json_put_names(&r.json, "features", plan->features,
+	    plan->n_features);
+	nsrun_json_put_names(&r.json, "fallbacks", plan->fallbacks,
+	    plan->n_fallbacks);
 	finish(&r, fd);
 }
 
