@@ -31,24 +31,26 @@ for caller in $callers; do
 	bad='' n_ran=0 n_refused=0 n=1
 	while [ "$n" -le "$total" ]; do
 		injected $n 1
+		n=$((n + 1))
 		[ "$rc" = 200 ] && break
+		# umask(2) cannot fail: its answer is then a mask of everything.
+		case $call in 95 | 166) continue ;; esac
 		case $ran in
 		whole) n_ran=$((n_ran + 1)) ;;
 		u) # geteuid(2) cannot fail, and who is not root keeps its ids.
 			case $call in
 			107 | 175 | '?') n_ran=$((n_ran + 1)) ;;
 			*) bad="$bad
-call $n (system call $call): ran as root" ;;
+call $((n - 1)) (system call $call): ran as root" ;;
 			esac ;;
 		'') n_refused=$((n_refused + 1)) ;;
 		*) bad="$bad
-call $n (system call $call): ran without: $ran" ;;
+call $((n - 1)) (system call $call): ran without: $ran" ;;
 		esac
 		[ "$rc" = 124 ] && bad="$bad
-call $n (system call $call): hangs"
+call $((n - 1)) (system call $call): hangs"
 		[ -z "$ran" ] && [ "$rc" = 0 ] && bad="$bad
-call $n (system call $call): did not run, but the status is 0"
-		n=$((n + 1))
+call $((n - 1)) (system call $call): did not run, but the status is 0"
 	done
 	is "$caller: $((n - 1)) faults: no command ran half confined" "$bad" ""
 	[ $n_refused -gt 100 ] && pass "$caller: $n_refused faults were fatal, $n_ran harmless" ||
