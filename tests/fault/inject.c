@@ -69,10 +69,13 @@ set_result(pid_t pid)
 static void
 skip_call(pid_t pid)
 {
+	struct user_regs_struct regs;
+	struct iovec all = { &regs, sizeof regs };
 	int none = -1;
 	struct iovec iov = { &none, sizeof none };
 
-	dprintf(9, "?\n");
+	ptrace(PTRACE_GETREGSET, pid, (void *)NT_PRSTATUS, &all);
+	dprintf(9, "%llu\n", (unsigned long long)regs.regs[8]);
 	ptrace(PTRACE_SETREGSET, pid, (void *)NT_ARM_SYSTEM_CALL, &iov);
 }
 
