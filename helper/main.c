@@ -72,6 +72,8 @@ main(int argc, char *argv[])
 		    " file capabilities", NULL);
 	find_strings(argv);
 	signal(SIGPIPE, SIG_IGN);
+	/* Giving a terminal its modes back must not stop us. */
+	signal(SIGTTOU, SIG_IGN);
 	if (argc < 2) {
 		usage_print(stderr);
 		return HELPER_FAILED;

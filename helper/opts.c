@@ -117,6 +117,8 @@ set_own(struct parse *p, enum word word, const char *value)
 	}
 	if (parse_fd(p, opts_words[word].name, value, &fd) < 0)
 		return -1;
+	if (word != STATUS_FD && fd == p->opts->status_fd)
+		return bad(p, "is --status-fd too", value);
 	if (word == STATUS_FD)
 		p->opts->status_fd = fd;
 	return word == ENV_FD ? each_string(p, "--env-fd", fd, take_env) :

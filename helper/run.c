@@ -42,8 +42,8 @@ open_signals(void)
 
 /*
  * The caller's process, not the thread that made us: a pidfd tells of the end
- * of the former. The parent may have died before; then there is nobody to
- * serve, unless it was outside our pid namespace all along.
+ * of the former. One that died before we asked has left us to another, who is
+ * then watched; one outside our pid namespace cannot be.
  */
 static int
 open_parent(struct nsrun_err *err)
@@ -136,7 +136,7 @@ run_main(int argc, char *argv[])
 {
 	struct nsrun_err err = NSRUN_ERR_INIT;
 	nsrun_autoclose int watch_fd = -1;
-	nsrun_autoclose int signal_fd = open_signals();
+	nsrun_autoclose int signal_fd = -1;
 	struct opts opts;
 	int status = HELPER_FAILED;
 
@@ -148,7 +148,8 @@ run_main(int argc, char *argv[])
 	if (err.step == NSRUN_STEP_NONE && opts.json)
 		nsrun_err_rule(&err, NSRUN_STEP_OPTION, "belongs to explain",
 		    "--json", NULL);
-	if (err.step == NSRUN_STEP_NONE && signal_fd < 0)
+	/* Only now: an option must not name a descriptor of ours. */
+	if (err.step == NSRUN_STEP_NONE && (signal_fd = open_signals()) < 0)
 		nsrun_err_sys(&err, NSRUN_STEP_SUPERVISE, "signalfd", NULL,
 		    NULL);
 	if (err.step == NSRUN_STEP_NONE)

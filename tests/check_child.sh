@@ -10,7 +10,7 @@ calls='_exit|access|chdir|close|dup2|execve|fchdir|fcntl(64)?|fstat(64)?|fstatat
 memory='memcpy|memset|strncmp|strcmp|strcspn|strlen|strnlen|strrchr|sigaddset|sigemptyset|gnu_dev_makedev|__errno_location|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__tls_get_addr'
 # _FORTIFY_SOURCE, sanitizers and coverage.
 made='__[a-z]+_chk|__(asan|ubsan|gcov|llvm|sanitizer|sancov)_.*|_sanitizer.*'
-ours='nsrun_(apply_[a-z_]+|child_(main|say)|err_(nomem|rule|sys)|fd_[a-z_]+|init_main|loopback_up|mount_attributes|path_is_within|target_[a-z]+)'
+ours='nsrun_(apply_[a-z_]+|child_(main|say|wait)|err_(nomem|rule|sys)|fd_[a-z_]+|init_main|loopback_up|mount_attributes|path_is_within|target_[a-z]+)'
 allowed="^($calls|$memory|$made|$ours)\$"
 
 objects=

@@ -39,6 +39,12 @@ lines"
 		as "$caller" sh -c "exec $oc run --stdin null --project . --args-fd 8 -- printf '[%s]' first 8<$work/args")" "[first][a b][][c]"
 	is "$caller: HOME keeps its path" "$(rich -- sh -c 'echo $HOME')" "$(home "$caller")"
 	is "$caller: HOME is empty but for the project" "$(rich -- sh -c 'ls $HOME')" project
+	mkdir -p "$work/$caller/o:dd"
+	is "$caller: a HOME that is no field of passwd is not used" \
+		"$(as "$caller" env HOME="$work/$caller/o:dd" "$oc" run --stdin null --project . -- sh -c 'echo $HOME')" /home/user
+	is "$caller: nor one in a system tree" \
+		"$(as "$caller" env HOME=/usr/bin "$oc" run --stdin null --project . -- sh -c 'echo $HOME')" /home/user
+	status "$caller: without HOME" 0 as "$caller" env -u HOME "$oc" run --stdin null --project . -- true
 	is "$caller: TMPDIR is private" "$(rich -- sh -c 'echo $TMPDIR')" /tmp
 	is "$caller: PATH keeps only what is visible" \
 		"$(as "$caller" env PATH="/canary:/usr/bin:$p/bin:relative:/usr/../x:/bin:/usr/bin:$(home "$caller")/.cargo/bin:$(home "$caller")/bin" "$oc" run --stdin null --project . -- sh -c 'echo $PATH')" \

@@ -47,6 +47,31 @@ is "--as keep stays" "$(run --as keep --project . -- id -u)" 0
 like "... and says why" "$(json --as keep --project .)" '*"root_kept": true*asked for with --as keep*'
 is "supplementary groups are gone" "$(setpriv --groups 4,5,6 "$oc" run --stdin null --project "$u" -- id -G)" $user_id
 
+# While it is being made, the sandbox is root's memory in a process of another's
+# ids: whoever has those may not look into it. Caught by stopping the supervisor.
+caught='' seen=''
+for delay in 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9; do
+	(cd "$u" && SECRET=canary exec "$oc" run --stdin null --project . -- true) 2>/dev/null &
+	pid=$!
+	sleep 0.00$delay
+	kill -STOP $pid 2>/dev/null || { wait $pid; continue; }
+	for child in $(cat /proc/$pid/task/$pid/children 2>/dev/null); do
+		grep -q "^Uid:.*$user_id" /proc/$child/status 2>/dev/null || continue
+		[ "$(cat /proc/$child/comm 2>/dev/null)" = oc-nsrun ] || continue
+		caught=yes
+		setpriv --reuid $user_id --regid $user_id --clear-groups sh -c \
+			"cat /proc/$child/environ || ls /proc/$child/fd" >/dev/null 2>&1 && seen="$seen $delay"
+	done
+	kill -CONT $pid
+	wait $pid
+	[ -n "$caught" ] && [ "$delay" = 9 ] && break
+done
+if [ -n "$caught" ]; then
+	is "a sandbox in the making is closed to the ids it takes on" "$seen" ""
+else
+	skip "a sandbox in the making is closed to the ids it takes on" "none was caught"
+fi
+
 # Neither way may the machine be written, or more processes be had.
 for as in owner keep; do
 	if [ $as = owner ] && [ "$idmap" != 1 ]; then
@@ -71,6 +96,12 @@ as root sh -c 'mkdir -p a/b && touch a/b/tool && chmod 4755 a/b/tool'
 status "a set-ID file in a project of root's: refused" 125 run --project . -- true
 like "... by name" "$said" "*/a/b/tool: has a set-ID bit*"
 chmod 755 "$p/a/b/tool"
+if command -v setcap >/dev/null && setcap cap_net_raw+ep "$p/a/b/tool" 2>/dev/null; then
+	status "a file with capabilities likewise" 125 run --project . -- true
+	setcap -r "$p/a/b/tool"
+else
+	skip "a file with capabilities likewise" "no setcap, or no capabilities of files here"
+fi
 status "... and once mended, runs" 0 run --project . -- true
 
 # Sources below a closed home.

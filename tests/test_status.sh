@@ -41,6 +41,10 @@ for line in open(sys.argv[1]):
 	as "$caller" sh -c 'f=$1; shift; exec "$@" 8>"$f"' sh "$work/$caller/records" \
 		"$oc" run --bogus --status-fd 8 -- true 2>/dev/null
 	is "$caller: ... before it" "$(grep -c '"event": "failed"' "$work/$caller/records")" 1
+	said=$(as "$caller" sh -c "exec $oc run --status-fd 3 -- true 3>&-" 2>&1)
+	is "$caller: an option does not reach a descriptor of the program's own" "$?" 125
+	said=$(as "$caller" sh -c "exec $oc run --status-fd 5 --env-fd 5 -- true 5</dev/null" 2>&1)
+	is "$caller: one descriptor for two options is refused" "$?" 125
 	records --timeout 300ms -- sleep 60
 	is "$caller: the deadline" "$rc $(finals) $(field reason) $(field limit)" "124 1 deadline timeout"
 	records --max-output 5 -- echo 1234567890

@@ -77,6 +77,20 @@ print(data.decode().strip(), p.wait())
 	run --stdin null --max-output 1M -- yes 2>/dev/null | head -n 1 >/dev/null
 	pass "$caller: a reader that goes away ends the writer"
 
+	# Who does not read holds up nothing but himself.
+	mkfifo "$work/$caller/full" && chmod 666 "$work/$caller/full"
+	sleep 30 <>"$work/$caller/full" >/dev/null 2>&1 &
+	holder=$!
+	sleep 0.1
+	before=$(date +%s)
+	run --stdin null --max-output 100M --timeout 1s -- sh -c 'yes & yes >&2' >"$work/$caller/full" 2>&1
+	is "$caller: the deadline, with an output that nobody reads" "$?" 124
+	run --stdin null --status-fd 7 --timeout 1s -- sleep 20 7>"$work/$caller/full" 2>/dev/null
+	is "$caller: ... with records that nobody reads" "$?" 124
+	[ $(($(date +%s) - before)) -lt 20 ] && pass "$caller: ... in time" || fail "$caller: ... in time"
+	kill $holder; wait $holder 2>/dev/null
+	rm -f "$work/$caller/full"
+
 	# The terminal. script(1) types an end of file of its own, shown as ^@.
 	clean() { tr -d '\r' | sed 's/\^@//g'; }
 	tty() { as "$caller" script -qec "$1" /dev/null </dev/null 2>&1 | clean; }

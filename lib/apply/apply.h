@@ -68,10 +68,12 @@ int nsrun_apply_user_sysctls(const struct nsrun_prep *prep,
     struct nsrun_child *child, struct nsrun_err *err);
 
 /*
- * Open what stands at `target` beneath the new root; links are followed, never
- * out of it. Returns an O_PATH descriptor, or -1 with errno set.
+ * Open what stands at m's target beneath the new root; links are followed,
+ * never out of it, and none where it is EXACT. Returns an O_PATH descriptor, or
+ * -1 with errno set.
  */
-int nsrun_target_open(const struct nsrun_child *child, const char *target);
+int nsrun_target_open(const struct nsrun_child *child,
+    const struct nsrun_mount *m);
 
 /*
  * The directory that holds `target`, made if need be; *name is the last
@@ -82,13 +84,13 @@ int nsrun_target_parent(const struct nsrun_prep *prep,
     struct nsrun_child *child, const char *target, const char **name);
 
 /*
- * Attach the detached mount at `target`, which is made when it is missing: a
+ * Attach the detached mount at m's target, which is made when it is missing: a
  * directory or an empty file, by type (S_IFDIR or other). -1 with errno set,
  * and *call says what failed.
  */
 int nsrun_target_attach(const struct nsrun_prep *prep,
-    struct nsrun_child *child, int mount_fd, const char *target, mode_t type,
-    const char **call);
+    struct nsrun_child *child, int mount_fd, const struct nsrun_mount *m,
+    mode_t type, const char **call);
 
 /* "Interface 1, up", as rtnetlink(7) wants it; tested against libmnl. */
 struct nsrun_link_message {
@@ -100,9 +102,12 @@ extern const struct nsrun_link_message nsrun_loopback_up;
 /* The command's limits, when it is about to be executed. */
 int nsrun_apply_limits(const struct nsrun_prep *prep, struct nsrun_err *err);
 
-/* Say something to the supervisor; it may be gone, nobody minds. */
-void nsrun_child_say(const struct nsrun_prep *prep,
+/* Say something to the supervisor. -1 with errno set: it may be gone. */
+int nsrun_child_say(const struct nsrun_prep *prep,
     const struct nsrun_message *message);
+
+/* Wait for the supervisor to do what it was asked; -1 with errno set. */
+int nsrun_child_wait(const struct nsrun_prep *prep);
 
 /* All of it: becomes pid 1 of the sandbox. For clone3. */
 _Noreturn void nsrun_child_main(const struct nsrun_prep *prep);

@@ -48,7 +48,6 @@ nsrun_apply_terminal(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err)
 {
 	nsrun_autoclose int master = -1;
-	unsigned char go = NSRUN_ORDER_KILL;
 	int unlock = 0;
 
 	if (prep->plan->stdio[0] != NSRUN_STDIO_TERMINAL &&
@@ -71,9 +70,9 @@ nsrun_apply_terminal(const struct nsrun_prep *prep, struct nsrun_child *child,
 		return nsrun_err_sys(err, NSRUN_STEP_STDIO, "sendmsg",
 		    "terminal", NULL);
 	/* Its size and modes are the caller's before anybody can ask. */
-	if (read(prep->control_fd, &go, 1) != 1 || go != NSRUN_ORDER_GO)
-		return nsrun_err_rule(err, NSRUN_STEP_STDIO,
-		    "the supervisor did not connect it", "terminal", NULL);
+	if (nsrun_child_wait(prep) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_STDIO, "connect",
+		    "terminal", NULL);
 	return 0;
 }
 

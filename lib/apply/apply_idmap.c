@@ -37,26 +37,45 @@ write_map(const struct nsrun_prep *prep, const char *name, const char *text,
 }
 
 /*
- * Must: be in a user namespace without maps. Mustn't: be dumpable to anybody
- * who could not be us already; after a setuid the launcher made sure that it
- * is dumpable at all, else these files belong to the host's root.
+ * A caller that left uid 0 is not dumpable, and stays so: whoever has the ids
+ * that it took on could look into root's memory and take root's descriptors.
+ * The maps then belong to the host's root, and the supervisor, which is that,
+ * writes them. Everybody else writes them himself.
  */
+static int
+write_maps(const struct nsrun_prep *prep, int which, struct nsrun_err *err)
+{
+	struct nsrun_message ask = { .kind = NSRUN_MESSAGE_MAP, .map = which };
+
+	if (prep->plan->identity.leaves_root) {
+		if (nsrun_child_say(prep, &ask) < 0 ||
+		    nsrun_child_wait(prep) < 0)
+			return nsrun_err_sys(err, NSRUN_STEP_IDMAP, "maps",
+			    "the supervisor", NULL);
+		return 0;
+	}
+	/* Denied setgroups is inherited. */
+	if (which == 0 && write_map(prep, "self/setgroups", "deny", err) < 0)
+		return -1;
+	if (write_map(prep, "self/uid_map", prep->uid_maps[which], err) < 0 ||
+	    write_map(prep, "self/gid_map", prep->gid_maps[which], err) < 0)
+		return -1;
+	return 0;
+}
+
+/* Must: be in a user namespace without maps. */
 int
 nsrun_apply_idmap(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err)
 {
 	(void)child;
-	if (write_map(prep, "self/setgroups", "deny", err) < 0 ||
-	    write_map(prep, "self/uid_map", prep->uid_map, err) < 0 ||
-	    write_map(prep, "self/gid_map", prep->gid_map, err) < 0)
-		return -1;
-	return 0;
+	return write_maps(prep, 0, err);
 }
 
 /*
  * Enter the second user namespace. The first keeps owning the mounts, the
  * network and the sysctls, and no capability of the second reaches them.
- * Must: be done with them. Denied setgroups is inherited.
+ * Must: be done with them.
  */
 int
 nsrun_apply_lock(const struct nsrun_prep *prep, struct nsrun_child *child,
@@ -67,8 +86,7 @@ nsrun_apply_lock(const struct nsrun_prep *prep, struct nsrun_child *child,
 	if (unshare(CLONE_NEWUSER) < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_NAMESPACE, "unshare",
 		    "second user namespace", NULL);
-	if (write_map(prep, "self/uid_map", prep->uid_map2, err) < 0 ||
-	    write_map(prep, "self/gid_map", prep->gid_map2, err) < 0)
+	if (write_maps(prep, 1, err) < 0)
 		return -1;
 	return nsrun_apply_user_sysctls(prep, child, err);
 }

@@ -43,8 +43,7 @@ attach(const struct nsrun_prep *prep, struct nsrun_child *child, int mount_fd,
 {
 	const char *call;
 
-	if (nsrun_target_attach(prep, child, mount_fd, m->target, type,
-	    &call) < 0)
+	if (nsrun_target_attach(prep, child, mount_fd, m, type, &call) < 0)
 		return failed(m, call, err);
 	return 0;
 }
@@ -165,6 +164,21 @@ do_scratch(const struct nsrun_prep *prep, struct nsrun_child *child, size_t i,
 	return 0;
 }
 
+/* Is fd what the plan saw? */
+static int
+check_pin(const struct nsrun_mount *m, int fd, struct nsrun_err *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return failed(m, "fstat", err);
+	if (st.st_dev != m->pin.dev || st.st_ino != m->pin.ino ||
+	    (st.st_mode & S_IFMT) != m->pin.type)
+		return nsrun_err_rule(err, NSRUN_STEP_MOUNT,
+		    "was replaced since it was granted", m->target, NULL);
+	return 0;
+}
+
 /*
  * Open a pinned source again, in this mount namespace, and insist on the same
  * object: the kernel refuses to clone through a descriptor of another one. The
@@ -176,17 +190,10 @@ reopen_pinned(const struct nsrun_mount *m, struct nsrun_err *err)
 	nsrun_autoclose int fd = sys_openat2(AT_FDCWD, m->source,
 	    O_PATH | O_NOFOLLOW | O_CLOEXEC,
 	    RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
-	struct stat st;
 
 	if (fd < 0)
 		return failed(m, "openat2", err);
-	if (fstat(fd, &st) < 0)
-		return failed(m, "fstat", err);
-	if (st.st_dev != m->pin.dev || st.st_ino != m->pin.ino ||
-	    (st.st_mode & S_IFMT) != m->pin.type)
-		return nsrun_err_rule(err, NSRUN_STEP_MOUNT,
-		    "was replaced since it was granted", m->source, NULL);
-	return nsrun_fd_take(&fd);
+	return check_pin(m, fd, err) < 0 ? -1 : nsrun_fd_take(&fd);
 }
 
 /* A detached, restricted clone of the source; -1 and no error: absent. */
@@ -326,7 +333,7 @@ static int
 open_existing(const struct nsrun_child *child, const struct nsrun_mount *m,
     struct nsrun_err *err)
 {
-	int fd = nsrun_target_open(child, m->target);
+	int fd = nsrun_target_open(child, m);
 
 	/* Asked of the object itself: access(2) answers wrongly in procfs. */
 	if (fd < 0 && !(errno == ENOENT && m->flags & NSRUN_MOUNT_OPTIONAL))
@@ -357,6 +364,8 @@ do_cover(const struct nsrun_prep *prep, struct nsrun_child *child, size_t i,
 
 	if (target < 0)
 		return err->step == NSRUN_STEP_NONE ? 0 : -1;
+	if (m->flags & NSRUN_MOUNT_EXACT && check_pin(m, target, err) < 0)
+		return -1;
 	fd = sys_open_tree(target, "", AT_EMPTY_PATH | OPEN_TREE_CLONE |
 	    OPEN_TREE_CLOEXEC);
 	if (fd < 0)

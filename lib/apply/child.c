@@ -36,7 +36,7 @@ static step *const steps[] = {
 	nsrun_apply_filter,	/* last: it forbids most of the above */
 };
 
-void
+int
 nsrun_child_say(const struct nsrun_prep *prep,
     const struct nsrun_message *message)
 {
@@ -45,6 +45,23 @@ nsrun_child_say(const struct nsrun_prep *prep,
 	do
 		n = write(prep->channel_fd, message, sizeof *message);
 	while (n < 0 && errno == EINTR);
+	return n < 0 ? -1 : 0;
+}
+
+int
+nsrun_child_wait(const struct nsrun_prep *prep)
+{
+	unsigned char order = NSRUN_ORDER_KILL;
+	ssize_t n;
+
+	do
+		n = read(prep->control_fd, &order, 1);
+	while (n < 0 && errno == EINTR);
+	if (n == 1 && order == NSRUN_ORDER_GO)
+		return 0;
+	/* End of file: the supervisor is dead. */
+	errno = n < 0 ? errno : ECANCELED;
+	return -1;
 }
 
 /*

@@ -19,6 +19,8 @@
 #include "nsrun.h"
 #include "plan/plan.h"
 
+enum { NSRUN_MAP_SIZE = 32 };
+
 struct nsrun_prep {
 	const struct nsrun_plan *plan;
 
@@ -34,8 +36,8 @@ struct nsrun_prep {
 	char	*own_strings;	/* our argv and environment in memory */
 	size_t	n_own_strings;
 
-	char	uid_map[32], gid_map[32];	/* the first user namespace */
-	char	uid_map2[32], gid_map2[32];	/* of the second, if there is */
+	/* Of the first user namespace, and of the second. */
+	char	uid_maps[2][NSRUN_MAP_SIZE], gid_maps[2][NSRUN_MAP_SIZE];
 
 	int		*tree_fds;	/* per mount: the parent's clone */
 	struct nsrun_tmpfs_text {
@@ -53,6 +55,7 @@ struct nsrun_prep {
 /* What the child says, one SEQPACKET message each; `kind` first. */
 enum nsrun_message_kind {
 	NSRUN_MESSAGE_ERROR,	/* and nothing more: the child is gone */
+	NSRUN_MESSAGE_MAP,	/* write the maps of my user namespace */
 	NSRUN_MESSAGE_TERMINAL,	/* with the terminal's master, SCM_RIGHTS */
 	NSRUN_MESSAGE_READY,	/* the command was exec'ed */
 	NSRUN_MESSAGE_REPORT,	/* everything inside is dead and reaped */
@@ -74,6 +77,7 @@ struct nsrun_message {
 	enum nsrun_message_kind	kind;
 	union {
 		struct nsrun_err	err;
+		int			map;	/* 0: the first, 1: the next */
 		struct nsrun_witness	ready;
 		struct nsrun_report	report;
 	};
@@ -82,7 +86,7 @@ struct nsrun_message {
 /*
  * The supervisor's orders: one byte each on the control pipe. A signal's
  * number: send it to the command's process group. KILL: end everything. GO:
- * the terminal is connected; the one order before the command runs.
+ * what was asked for is done (MAP, TERMINAL); only before the command runs.
  */
 enum { NSRUN_ORDER_GO = 0, NSRUN_ORDER_KILL = 255 };
 

@@ -26,6 +26,18 @@ lookup(const struct nsrun_child *child, const char *target, uint64_t flags)
 	    RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 }
 
+/*
+ * A grant's place and a control name are canonical: a link on the way was put
+ * there since, to lead the mount elsewhere.
+ */
+static int
+lookup_for(const struct nsrun_child *child, const struct nsrun_mount *m)
+{
+	return sys_openat2(child->root_fd, m->target[1] ? m->target + 1 : ".",
+	    O_PATH | O_CLOEXEC, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS |
+	    (m->flags & NSRUN_MOUNT_EXACT ? RESOLVE_NO_SYMLINKS : 0));
+}
+
 /* The file system behind fd is one that the plan made. */
 static bool
 is_own(const struct nsrun_prep *prep, const struct nsrun_child *child, int fd)
@@ -115,9 +127,9 @@ nsrun_target_parent(const struct nsrun_prep *prep, struct nsrun_child *child,
 }
 
 int
-nsrun_target_open(const struct nsrun_child *child, const char *target)
+nsrun_target_open(const struct nsrun_child *child, const struct nsrun_mount *m)
 {
-	return lookup(child, target, 0);
+	return lookup_for(child, m);
 }
 
 /*
@@ -126,10 +138,10 @@ nsrun_target_open(const struct nsrun_child *child, const char *target)
  */
 int
 nsrun_target_attach(const struct nsrun_prep *prep, struct nsrun_child *child,
-    int mount_fd, const char *target, mode_t type, const char **call)
+    int mount_fd, const struct nsrun_mount *m, mode_t type, const char **call)
 {
 	nsrun_autoclose int fd = -1;
-	const char *name;
+	const char *target = m->target, *name;
 	int dir = nsrun_target_parent(prep, child, target, &name), rc = -1;
 
 	*call = "mount point";
@@ -139,7 +151,7 @@ nsrun_target_attach(const struct nsrun_prep *prep, struct nsrun_child *child,
 	if (rc < 0) {
 		int made = errno;
 
-		fd = lookup(child, target, 0);
+		fd = lookup_for(child, m);
 		if (fd < 0) {
 			/* Why it could not be made says more. */
 			errno = errno == ENOENT ? made : errno;

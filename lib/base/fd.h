@@ -35,6 +35,14 @@ int nsrun_fd_raise(int *fd);
 int nsrun_fd_close_others(const int *keep, unsigned int n);
 
 
+/*
+ * The same pipe or terminal as an open file of our own, that never blocks: on
+ * the caller's O_NONBLOCK must not be set, others use it too. flags is O_RDONLY
+ * or O_WRONLY. Returns a descriptor, or -1 where it is neither, or is not ours
+ * to open again.
+ */
+int nsrun_fd_reopen_nonblock(int fd, int flags);
+
 /* Is fd an open socket? Keeps errno. */
 int nsrun_fd_is_socket(int fd);
 

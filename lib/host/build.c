@@ -3,6 +3,7 @@
 
 #include <linux/audit.h>
 #include <linux/sched.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,20 +101,44 @@ check_kernel(struct nsrun_err *err)
 	return 0;
 }
 
-/* The home keeps its path inside, unless that is nobody's own. */
+/* May this home stand at its own path inside, and in /etc/passwd? */
+static bool
+is_usable_home(const struct nsrun_build *b, const char *home)
+{
+	if (nsrun_root_is_broad(home) && strcmp(home, "/root"))
+		return false;
+	for (const char *s = home; *s; s++)
+		if (*s == ':' || (unsigned char)*s < ' ' || *s == 0x7f)
+			return false;
+	for (size_t i = 0; i < b->profile->system.n; i++)
+		if (nsrun_path_is_within(home, b->profile->system.v[i]))
+			return false;
+	return true;
+}
+
+/*
+ * The caller's home, which is not to be granted whole: as HOME says, and where
+ * it says nothing (env -i, services), as the account does.
+ */
 static int
 find_home(struct nsrun_build *b)
 {
 	const char *home = getenv("HOME");
-	char *real = home && *home == '/' ? realpath(home, NULL) : NULL;
+	const struct passwd *account;
+	char *real;
 
+	if (!home || *home != '/') {
+		account = getpwuid(getuid());
+		home = account ? account->pw_dir : NULL;
+	}
+	real = home && *home == '/' ? realpath(home, NULL) : NULL;
 	if (real && !(b->host_home = nsrun_build_text(b, "%s", real))) {
 		free(real);
 		return -1;
 	}
 	free(real);
-	b->home = b->host_home && (!strcmp(b->host_home, "/root") ||
-	    !nsrun_root_is_broad(b->host_home)) ? b->host_home : "/home/user";
+	b->home = b->host_home && is_usable_home(b, b->host_home) ?
+	    b->host_home : "/home/user";
 	return 0;
 }
 

@@ -124,7 +124,7 @@ add_root(struct nsrun_build *b, struct nsrun_granted *root)
 	struct nsrun_mount m = {
 		.kind = NSRUN_MOUNT_BIND,
 		.flags = NSRUN_MOUNT_PINNED | NSRUN_MOUNT_GRANT |
-		    (root->writable ? 0 :
+		    NSRUN_MOUNT_EXACT | (root->writable ? 0 :
 		    NSRUN_MOUNT_RDONLY | NSRUN_MOUNT_RECURSIVE),
 		.source = root->path, .target = root->path, .pin = root->pin,
 		.type = root->pin.type,
@@ -149,6 +149,10 @@ add_controls(struct nsrun_build *b, int project_fd)
 		const char *name = b->profile->control.v[i];
 		const char *path = nsrun_build_text(b, "%s/%s",
 		    b->project->path, name);
+		struct nsrun_mount m = {
+			.kind = NSRUN_MOUNT_COVER, .flags = NSRUN_MOUNT_EXACT,
+			.target = path,
+		};
 		struct stat st;
 
 		if (!path)
@@ -163,7 +167,11 @@ add_controls(struct nsrun_build *b, int project_fd)
 			return nsrun_err_rule(b->err, NSRUN_STEP_PROJECT,
 			    "is a link or special: a control name must be a"
 			    " directory or a file", path, NULL);
-		if (nsrun_build_add(b, NSRUN_MOUNT_COVER, 0, NULL, path) < 0)
+		m.pin = (struct nsrun_pin){
+			.dev = st.st_dev, .ino = st.st_ino,
+			.type = st.st_mode & S_IFMT, .fd = -1,
+		};
+		if (nsrun_plan_add_mount(b->plan, &m, b->err) < 0)
 			return -1;
 	}
 	return 0;

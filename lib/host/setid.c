@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -28,6 +30,17 @@ refuse(struct walk *w, const char *rule)
 	return nsrun_err_rule(w->err, NSRUN_STEP_PROJECT, rule, w->path, NULL);
 }
 
+/* By a path through procfs: there is no lgetxattrat(2) before Linux 6.13. */
+static bool
+has_capabilities(int dir_fd, const char *name)
+{
+	char path[NAME_MAX + 64];
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d/%s", dir_fd, name);
+	return lgetxattr(path, "security.capability", NULL, 0) >= 0 ||
+	    (errno != ENODATA && errno != EOPNOTSUPP && errno != ENOENT);
+}
+
 static int walk_dir(struct walk *w, int *dir_fd, int depth);
 
 static int
@@ -43,8 +56,14 @@ walk_entry(struct walk *w, int dir_fd, const char *name, int depth)
 	if (S_ISREG(st.st_mode) && st.st_mode & (S_ISUID | S_ISGID))
 		return refuse(w, "has a set-ID bit, in a tree that a command of"
 		    " root's may write: remove the bit");
-	if (!S_ISDIR(st.st_mode) || st.st_dev != w->dev)
+	if (S_ISREG(st.st_mode) && has_capabilities(dir_fd, name))
+		return refuse(w, "has capabilities, in a tree that a command of"
+		    " root's may write: setcap -r");
+	if (!S_ISDIR(st.st_mode))
 		return 0;
+	/* A subvolume is cloned along, though no mount table names it. */
+	if (st.st_dev != w->dev)
+		return refuse(w, "is another file system or subvolume");
 	fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
 	    O_CLOEXEC);
 	if (fd < 0)
@@ -63,7 +82,7 @@ walk_dir(struct walk *w, int *dir_fd, int depth)
 	int rc = 0;
 
 	if (depth > MAX_DEPTH)
-		return refuse(w, "is too deep to be looked through");
+		return refuse(w, "is too deep to be looked through: remove it");
 	dir = fdopendir(*dir_fd);
 	if (!dir)
 		return nsrun_err_sys(w->err, NSRUN_STEP_PROJECT, "fdopendir",

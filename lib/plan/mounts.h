@@ -42,6 +42,8 @@ enum nsrun_mount_flag {
 	NSRUN_MOUNT_PINNED	= 1 << 5,	/* the source must be `pin` */
 	NSRUN_MOUNT_IDMAPPED	= 1 << 6,	/* owner looks like us */
 	NSRUN_MOUNT_GRANT	= 1 << 7,	/* a root of the caller's */
+	NSRUN_MOUNT_EXACT	= 1 << 8,	/* no link to the target;
+						   COVER: it must be pin */
 };
 
 /* What a source was when it was opened; equal on reopening or no launch. */

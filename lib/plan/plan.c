@@ -53,7 +53,7 @@ nsrun_plan_add_mount(struct nsrun_plan *plan, const struct nsrun_mount *m,
 	struct nsrun_mount new = *m;
 
 	if (!(new.flags & NSRUN_MOUNT_PINNED))
-		new.pin.fd = -1;
+		new.pin.fd = -1;	/* only a pinned source is kept open */
 	if (!copy || (new.source && !copy_string(plan, &new.source)) ||
 	    !copy_string(plan, &new.target) || (new.data &&
 	    !(new.data = nsrun_arena_dup(&plan->arena, m->data, m->n_data))))

@@ -131,7 +131,6 @@ struct nsrun_plan {
 	size_t			n_features;
 };
 
-/* Is the command's exec the second process's (pid 1 reaps), or in place? */
 void nsrun_plan_init(struct nsrun_plan *plan);
 void nsrun_plan_deinit(struct nsrun_plan *plan);
 

@@ -38,6 +38,7 @@ row_mount(FILE *out, const struct nsrun_mount *m)
 		{ NSRUN_MOUNT_PINNED, "pinned" },
 		{ NSRUN_MOUNT_IDMAPPED, "idmapped" },
 		{ NSRUN_MOUNT_GRANT, "grant" },
+		{ NSRUN_MOUNT_EXACT, "exact" },
 	};
 	char size[24];
 

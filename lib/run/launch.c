@@ -34,7 +34,7 @@ nsrun_run_init(struct nsrun_run *run, const struct nsrun_plan *plan)
 	*run = (struct nsrun_run){
 		.plan = plan, .pidfd = -1, .channel_fd = -1, .control_fd = -1,
 		.watch_fd = -1, .signal_fd = -1, .stop_fd = -1,
-		.terminal_fd = -1, .tty_fd = -1,
+		.userns_fd = -1, .terminal_fd = -1, .tty_fd = -1,
 	};
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)
 		run->relays[i] = (struct nsrun_relay){
@@ -58,6 +58,7 @@ nsrun_run_deinit(struct nsrun_run *run)
 	nsrun_fd_close(&run->channel_fd);
 	nsrun_fd_close(&run->control_fd);
 	nsrun_fd_close(&run->stop_fd);
+	nsrun_fd_close(&run->userns_fd);
 	nsrun_fd_close(&run->terminal_fd);
 }
 
@@ -70,12 +71,15 @@ struct told {
 };
 
 static pid_t
-clone_child(const struct nsrun_prep *prep, uint64_t more_flags, int *pidfd)
+clone_child(const struct nsrun_prep *prep, uint64_t more_flags, int *pidfd,
+    pid_t *pid_told)
 {
+	/* Both are told by the kernel at once: we may be killed any moment. */
 	struct clone_args args = {
 		.flags = prep->plan->namespaces | CLONE_PIDFD |
-		    CLONE_CLEAR_SIGHAND | more_flags,
+		    CLONE_PARENT_SETTID | CLONE_CLEAR_SIGHAND | more_flags,
 		.pidfd = (uint64_t)(uintptr_t)pidfd,
+		.parent_tid = (uint64_t)(uintptr_t)pid_told,
 	};
 	pid_t pid = (pid_t)sys_clone3(&args);
 
@@ -86,18 +90,20 @@ clone_child(const struct nsrun_prep *prep, uint64_t more_flags, int *pidfd)
 
 /*
  * Leave uid 0, then clone. Raw system calls: the C library's would change the
- * ids of every thread of a host. The descriptor table is shared with the
- * parent, so the pidfd lands there; the memory is not, so dumpable, which a
- * change of ids clears and uid_map needs, is set for the copy alone.
+ * ids of every thread of a host. Not dumpable from here to the command's exec:
+ * this is root's memory and root's descriptors, in a process of another's ids
+ * (CVE-2016-9962). The descriptor table is shared with the parent, so the pidfd
+ * lands there.
  */
 static _Noreturn void
 intermediate(const struct nsrun_prep *prep, struct told *told)
 {
 	const struct nsrun_identity *who = &prep->plan->identity;
 	const char *call;
-	pid_t pid;
 
-	if (syscall(SYS_setgroups, 0, NULL) < 0)
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		call = "PR_SET_DUMPABLE";
+	else if (syscall(SYS_setgroups, 0, NULL) < 0)
 		call = "setgroups";
 	else if (syscall(SYS_setresgid, who->host_gid, who->host_gid,
 	    who->host_gid) < 0)
@@ -105,14 +111,13 @@ intermediate(const struct nsrun_prep *prep, struct told *told)
 	else if (syscall(SYS_setresuid, who->host_uid, who->host_uid,
 	    who->host_uid) < 0)
 		call = "setresuid";
-	else if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+	else if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		/* Again: a change of ids sets it as fs.suid_dumpable says. */
 		call = "PR_SET_DUMPABLE";
-	else if ((pid = clone_child(prep, CLONE_PARENT, &told->pidfd)) < 0)
+	else if (clone_child(prep, CLONE_PARENT, &told->pidfd, &told->pid) < 0)
 		call = "clone3";
-	else {
-		told->pid = pid;
+	else
 		_exit(0);
-	}
 	told->errnum = errno;
 	for (size_t i = 0; i < sizeof told->call - 1 && call[i]; i++)
 		told->call[i] = call[i];
@@ -166,7 +171,7 @@ clone_blocked(const struct nsrun_prep *prep, struct nsrun_run *run,
 	sigprocmask(SIG_SETMASK, &all, &saved);
 	if (prep->plan->identity.leaves_root)
 		rc = clone_through_intermediate(prep, run, err);
-	else if ((run->pid = clone_child(prep, 0, &run->pidfd)) < 0)
+	else if (clone_child(prep, 0, &run->pidfd, &run->pid) < 0)
 		rc = nsrun_err_sys(err, NSRUN_STEP_NAMESPACE, "clone3", NULL,
 		    NULL);
 	sigprocmask(SIG_SETMASK, &saved, NULL);
@@ -183,6 +188,7 @@ allocate_relays(struct nsrun_run *run, struct nsrun_err *err)
 			continue;
 		r->cap_bytes = i ? run->plan->supervision.max_output_bytes : 0;
 		r->to_socket = nsrun_fd_is_socket(r->to_fd);
+		nsrun_relay_unblock(r);
 		r->buf = malloc(NSRUN_RELAY_SIZE + 64);
 		if (!r->buf)
 			return nsrun_err_nomem(err, "relay");

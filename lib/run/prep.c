@@ -234,25 +234,17 @@ open_stdio(struct nsrun_prepared *p, struct nsrun_run *run,
 	return 0;
 }
 
-static void
-write_maps(struct nsrun_prep *prep)
+void
+nsrun_map_texts(const struct nsrun_plan *plan, int which,
+    char uid_map[NSRUN_MAP_SIZE], char gid_map[NSRUN_MAP_SIZE])
 {
-	const struct nsrun_plan *plan = prep->plan;
+	const struct nsrun_identity *who = &plan->identity;
 	const struct nsrun_idrange *u = plan->uid_map.v, *g = plan->gid_map.v;
-	const struct {
-		char *buf;
-		uint32_t inside, outside;
-	} maps[] = {
-		{ prep->uid_map, u->inside, u->outside },
-		{ prep->gid_map, g->inside, g->outside },
-		{ prep->uid_map2, plan->identity.uid, 0 },
-		{ prep->gid_map2, plan->identity.gid, 0 },
-	};
 
-	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
-		snprintf(maps[i].buf, sizeof prep->uid_map,
-		    "%" PRIu32 " %" PRIu32 " 1", maps[i].inside,
-		    maps[i].outside);
+	snprintf(uid_map, NSRUN_MAP_SIZE, "%" PRIu32 " %" PRIu32 " 1",
+	    which ? who->uid : u->inside, which ? 0 : u->outside);
+	snprintf(gid_map, NSRUN_MAP_SIZE, "%" PRIu32 " %" PRIu32 " 1",
+	    which ? who->gid : g->inside, which ? 0 : g->outside);
 }
 
 static int
@@ -375,7 +367,9 @@ nsrun_prepared_build(struct nsrun_prepared *p, struct nsrun_run *run,
 	    prepare_limits(prep, err) < 0 || prepare_filters(p, err) < 0 ||
 	    prepare_exec(p, err) < 0)
 		return -1;
-	write_maps(prep);
+	for (int i = 0; i < 2; i++)
+		nsrun_map_texts(prep->plan, i, prep->uid_maps[i],
+		    prep->gid_maps[i]);
 	sort_keep(prep);
 	if (prep->plan->identity.clones_trees)
 		return nsrun_trees_clone(prep, err);

@@ -24,6 +24,12 @@ int nsrun_prepared_build(struct nsrun_prepared *p, struct nsrun_run *run,
     struct nsrun_err *err);
 void nsrun_prepared_deinit(struct nsrun_prepared *p);
 
+/* The lines of the first (0) or the second (1) user namespace's maps. */
+void nsrun_map_texts(const struct nsrun_plan *plan, int which,
+    char uid_map[NSRUN_MAP_SIZE], char gid_map[NSRUN_MAP_SIZE]);
+/* Write them for pid 1, which waits: for a caller that left uid 0. */
+int nsrun_maps_write(struct nsrun_run *run, int which, struct nsrun_err *err);
+
 /*
  * For a caller that leaves uid 0: clone every source now, with the rights it
  * is about to give up, restricted and idmapped; fills in prep->tree_fds.

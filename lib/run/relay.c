@@ -102,6 +102,29 @@ show(struct nsrun_relay *r, const struct pollfd fds[2])
 		finish_to(r);
 }
 
+static void
+unblock(int *fd, bool *owned, int flags)
+{
+	int again;
+
+	if (*fd >= 0 && *owned) {
+		fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) | O_NONBLOCK);
+		return;
+	}
+	again = *fd < 0 ? -1 : nsrun_fd_reopen_nonblock(*fd, flags);
+	if (again >= 0) {
+		*fd = again;
+		*owned = true;
+	}
+}
+
+void
+nsrun_relay_unblock(struct nsrun_relay *r)
+{
+	unblock(&r->from_fd, &r->owns_from, O_RDONLY);
+	unblock(&r->to_fd, &r->owns_to, O_WRONLY);
+}
+
 void
 nsrun_relay_poll(const struct nsrun_relay *r, struct pollfd fds[2])
 {

@@ -64,6 +64,8 @@ struct nsrun_run {
 	int	watch_fd;		/* pidfd of the caller, or -1 */
 	int	signal_fd;		/* signals to pass on; borrowed */
 	int	stop_fd;		/* eventfd of nsrun_stop() */
+	int	userns_fd;		/* the first one, until the second has
+					   its maps; or -1 */
 	char	*own_strings;		/* the process's argv and environment */
 	size_t	n_own_strings;		/* as laid out; NULL: to be found */
 	struct nsrun_witness witness;

@@ -2,12 +2,15 @@
 #include "run/status.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/err_print.h"
+#include "base/fd.h"
 #include "base/json.h"
 #include "plan/plan.h"
 #include "plan/print.h"
@@ -35,20 +38,32 @@ begin(struct record *r, int fd, const char *event)
 	return true;
 }
 
+/* A reader that does not read loses records; the deadline is kept. */
+static void
+write_whole(int fd, const char *text, size_t size)
+{
+	struct pollfd room = { fd, POLLOUT, 0 };
+
+	for (size_t done = 0; done < size; ) {
+		ssize_t n = write(fd, text + done, size - done);
+
+		if (n > 0)
+			done += (size_t)n;
+		else if (errno == EAGAIN ? poll(&room, 1, 1000) < 1 :
+		    errno != EINTR)
+			break;
+	}
+}
+
 static void
 finish(struct record *r, int fd)
 {
+	nsrun_autoclose int own = nsrun_fd_reopen_nonblock(fd, O_WRONLY);
+
 	nsrun_json_close(&r->json, '}');
 	putc('\n', r->json.out);
 	if (fclose(r->json.out) == 0)
-		for (size_t done = 0; done < r->size; ) {
-			ssize_t n = write(fd, r->text + done, r->size - done);
-
-			if (n < 0 && errno != EINTR)
-				break;
-			if (n > 0)
-				done += (size_t)n;
-		}
+		write_whole(own >= 0 ? own : fd, r->text, r->size);
 	free(r->text);
 }
 

@@ -21,6 +21,7 @@
 #include "base/fd.h"
 #include "base/sys.h"
 #include "plan/plan.h"
+#include "run/prep.h"
 #include "run/relay.h"
 #include "run/tty.h"
 
@@ -38,14 +39,13 @@ now_ns(void)
 	return (int64_t)t.tv_sec * second_ns + t.tv_nsec;
 }
 
-static void
+/* False: pid 1 is gone, as its pidfd says too, or cannot be told. */
+static bool
 order(const struct nsrun_run *run, int what)
 {
 	unsigned char byte = (unsigned char)what;
 
-	/* Pid 1 may be gone already: then its pidfd says so. */
-	if (run->control_fd >= 0 && write(run->control_fd, &byte, 1) < 0)
-		return;
+	return run->control_fd >= 0 && write(run->control_fd, &byte, 1) == 1;
 }
 
 /*
@@ -55,11 +55,13 @@ order(const struct nsrun_run *run, int what)
 static void
 begin_end(struct nsrun_run *run)
 {
+	if (run->state == NSRUN_STATE_ENDED)
+		return;
 	if (run->state == NSRUN_STATE_STARTING) {
 		sys_pidfd_send_signal(run->pidfd, SIGKILL);
 	} else if (!run->kill_ns) {
-		order(run, NSRUN_ORDER_KILL);
-		run->kill_ns = now_ns() + 2 * second_ns;
+		run->kill_ns = order(run, NSRUN_ORDER_KILL) ?
+		    now_ns() + 2 * second_ns : now_ns();
 	}
 }
 
@@ -100,11 +102,15 @@ handle(struct nsrun_run *run, const struct nsrun_message *message, int *passed,
 		if (err->step == NSRUN_STEP_NONE)
 			*err = message->err;
 		break;
-	case NSRUN_MESSAGE_TERMINAL:
-		if (nsrun_tty_connect(run, passed, err) < 0)
+	case NSRUN_MESSAGE_MAP:
+		if (nsrun_maps_write(run, message->map, err) < 0 ||
+		    !order(run, NSRUN_ORDER_GO))
 			cancel(run);
-		else
-			order(run, NSRUN_ORDER_GO);
+		break;
+	case NSRUN_MESSAGE_TERMINAL:
+		if (nsrun_tty_connect(run, passed, err) < 0 ||
+		    !order(run, NSRUN_ORDER_GO))
+			cancel(run);
 		break;
 	case NSRUN_MESSAGE_READY:
 		run->witness = message->ready;
@@ -123,12 +129,19 @@ read_channel(struct nsrun_run *run, struct nsrun_err *err)
 {
 	struct nsrun_message message;
 	nsrun_autoclose int passed = -1;
-	ssize_t n = receive(run->channel_fd, &message, &passed);
+	ssize_t n;
 
+	if (run->channel_fd < 0)
+		return false;
+	n = receive(run->channel_fd, &message, &passed);
 	if (n == sizeof message)
 		handle(run, &message, &passed, err);
-	else if (n >= 0 || (errno != EINTR && errno != EAGAIN))
+	else if (n >= 0 || (errno != EINTR && errno != EAGAIN)) {
 		nsrun_fd_close(&run->channel_fd);
+		/* It may wait for an answer to what we could not read. */
+		if (n != 0 && run->pidfd >= 0)
+			cancel(run);
+	}
 	return n == sizeof message;
 }
 
@@ -144,7 +157,7 @@ pass_signal(struct nsrun_run *run)
 	if (info.ssi_signo == SIGCONT)
 		return;
 	if (run->state == NSRUN_STATE_RUNNING)
-		order(run, (int)info.ssi_signo);
+		(void)order(run, (int)info.ssi_signo);
 	if (info.ssi_signo == SIGWINCH)
 		return;
 	run->stop_signal = (int)info.ssi_signo;
@@ -177,7 +190,8 @@ check_bounds(struct nsrun_run *run)
 	}
 	if (run->kill_ns && now >= run->kill_ns) {
 		run->kill_ns = INT64_MAX;
-		sys_pidfd_send_signal(run->pidfd, SIGKILL);
+		if (run->pidfd >= 0)
+			sys_pidfd_send_signal(run->pidfd, SIGKILL);
 	}
 	if (run->grace_ns && run->grace_ns < next)
 		next = run->grace_ns;
@@ -264,6 +278,9 @@ poll_once(struct nsrun_run *run, struct pollfd fds[N_POLLED], int timeout_ms,
 	    POLLIN, 0 };
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)
 		nsrun_relay_poll(&run->relays[i], &fds[AT_RELAYS + 2 * i]);
+	/* A SIGCONT tells when that changes. */
+	if (!nsrun_tty_has_keys(run))
+		fds[AT_RELAYS].fd = -1;
 	while (poll(fds, N_POLLED, timeout_ms) < 0)
 		if (errno != EINTR)
 			return nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "poll",
@@ -292,19 +309,24 @@ static int
 flush(struct nsrun_run *run, struct nsrun_err *err)
 {
 	struct pollfd fds[N_POLLED];
-	int64_t patience = run->deadline_hit || run->cancelled ?
-	    now_ns() + second_ns : 0;
+	int64_t patience = 0;
 
 	while (!nsrun_relay_done(&run->relays[1]) ||
 	    !nsrun_relay_done(&run->relays[2])) {
+		int timeout_ms = check_bounds(run);
+
+		/* A reader that does not read is waited for, but not ever. */
+		if (!patience && (run->deadline_hit || run->cancelled))
+			patience = now_ns() + second_ns;
 		if (patience && now_ns() >= patience)
 			break;
-		if (poll_once(run, fds, patience ? 100 : -1, err) < 0)
+		if (poll_once(run, fds, patience ? 100 : timeout_ms, err) < 0)
 			return -1;
-		if (fds[AT_SIGNAL].revents) {
+		if (fds[AT_SIGNAL].revents)
 			pass_signal(run);
-			patience = patience ? patience : now_ns() + second_ns;
-		}
+		if (fds[AT_SIGNAL].revents || fds[AT_STOP].revents ||
+		    fds[AT_WATCH].revents)
+			run->cancelled = true;
 		for (int i = 1; i < NSRUN_N_RELAYS; i++)
 			nsrun_relay_move(&run->relays[i],
 			    &fds[AT_RELAYS + 2 * i]);

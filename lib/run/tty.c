@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "run/relay.h"
 
 /*
  * Raw, so that each key and Ctrl-C reaches the sandbox's terminal, which gives
@@ -27,6 +28,15 @@ make_raw(struct nsrun_run *run)
 	raw = run->tty_saved;
 	cfmakeraw(&raw);
 	run->tty_raw = tcsetattr(run->tty_fd, TCSADRAIN, &raw) == 0;
+}
+
+/* The keys are somebody else's while we are in the background. */
+bool
+nsrun_tty_has_keys(const struct nsrun_run *run)
+{
+	return run->tty_fd < 0 ||
+	    run->plan->stdio[0] != NSRUN_STDIO_TERMINAL ||
+	    tcgetpgrp(run->tty_fd) == getpgrp();
 }
 
 void
@@ -64,6 +74,7 @@ connect_relay(struct nsrun_relay *relay, const struct nsrun_run *run,
 		relay->from_fd = fcntl(from, F_DUPFD_CLOEXEC, 3);
 	if (relay->owns_to)
 		relay->to_fd = fcntl(to, F_DUPFD_CLOEXEC, 3);
+	nsrun_relay_unblock(relay);
 	return relay->buf && relay->from_fd >= 0 && relay->to_fd >= 0 ? 0 : -1;
 }
 

@@ -13,6 +13,8 @@ int nsrun_tty_connect(struct nsrun_run *run, int *master,
     struct nsrun_err *err);
 /* The caller's terminal changed its size, or came back to the foreground. */
 void nsrun_tty_refresh(struct nsrun_run *run);
+/* May standard input be read now? */
+bool nsrun_tty_has_keys(const struct nsrun_run *run);
 /* Give the caller's terminal its modes back. May be called again. */
 void nsrun_tty_restore(struct nsrun_run *run);
 

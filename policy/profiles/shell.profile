@@ -55,7 +55,8 @@ control    .git .claude .openclaudia
 # could write or read needs it only when the command is that.
 cover      sys
 mask       keys key-users
-root-cover sysrq-trigger irq bus fs acpi scsi
+root-cover sysrq-trigger irq bus fs acpi scsi dynamic_debug driver asound mtrr
+root-cover pressure
 root-mask  timer_list sched_debug kcore kpagecount kpageflags kpagecgroup
 root-mask  latency_stats slabinfo vmallocinfo kmsg
 

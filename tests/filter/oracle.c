@@ -120,6 +120,14 @@ args_answer(const char *name, int variant, const uint64_t args[6])
 		return socket_answer(name, variant, a, args);
 	if (strcmp(name, "setrlimit") == 0)
 		return a[0] == 4 ? NO(0) : SECCOMP_RET_ALLOW;
+	if (strcmp(name, "prlimit64") == 0 && a[0] == 1)
+		return NO(EPERM);
+	if (strncmp(name, "sched_set", 9) == 0)
+		return a[0] == 1 ? NO(EPERM) : SECCOMP_RET_ALLOW;
+	if (strcmp(name, "setpriority") == 0)
+		return a[0] == 2 || a[1] == 1 ? NO(EPERM) : SECCOMP_RET_ALLOW;
+	if (strcmp(name, "ioprio_set") == 0)
+		return a[0] == 3 || a[1] == 1 ? NO(EPERM) : SECCOMP_RET_ALLOW;
 	if (strcmp(name, "prlimit64") == 0)
 		return a[1] != 4 || !args[2] ? SECCOMP_RET_ALLOW :
 		    args[3] ? NO(EPERM) : NO(0);

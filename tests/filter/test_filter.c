@@ -251,8 +251,8 @@ test_bitmap(void **state)
 			}
 		}
 	}
-	assert_int_equal(with_rules[DENIED], 2 * 14);
-	assert_int_equal(with_rules[ISOLATED], 2 * 15);
+	assert_int_equal(with_rules[DENIED], 2 * 20);
+	assert_int_equal(with_rules[ISOLATED], 2 * 21);
 }
 
 /* Each call of the rows is named by the text: no class is the default. */
