@@ -19,8 +19,10 @@
 typedef int step(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err);
 
+static step reset_signals;
 static step *const steps[] = {
-	nsrun_apply_idmap,	/* first: without ids nothing is ours */
+	reset_signals,		/* nothing of the caller's is ignored */
+	nsrun_apply_idmap,	/* without ids nothing is ours */
 	nsrun_apply_mounts,	/* host paths still resolve here */
 	nsrun_apply_pivot,	/* now they do not */
 	nsrun_apply_network,	/* needs the first namespace's rights */
@@ -69,13 +71,20 @@ nsrun_child_wait(const struct nsrun_prep *prep)
  * call, since the C library does not let anybody touch two signals of its own,
  * which a posix_spawn(3) somewhere above may have ignored. Zeroes mean SIG_DFL.
  */
-static void
-reset_signals(void)
+static int
+reset_signals(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err)
 {
 	static const unsigned long defaults[4];
 
+	(void)prep;
+	(void)child;
 	for (int i = 1; i < NSIG; i++)
-		syscall(SYS_rt_sigaction, i, defaults, NULL, 8);
+		if (i != SIGKILL && i != SIGSTOP &&
+		    syscall(SYS_rt_sigaction, i, defaults, NULL, 8) < 0)
+			return nsrun_err_sys(err, NSRUN_STEP_INIT,
+			    "rt_sigaction", NULL, NULL);
+	return 0;
 }
 
 void
@@ -97,7 +106,6 @@ nsrun_child_main(const struct nsrun_prep *prep)
 	/* While we hold the write end ourselves, nobody's death is seen. */
 	close(prep->parent_fds[0]);
 	close(prep->parent_fds[1]);
-	reset_signals();
 	for (unsigned int i = 0; i < sizeof steps / sizeof *steps; i++)
 		if (steps[i](prep, &child, &failed.err) < 0) {
 			nsrun_child_say(prep, &failed);

@@ -84,10 +84,9 @@ run_command(const struct nsrun_prep *prep, const struct nsrun_child *child,
 
 	*failed = true;
 	sigemptyset(&none);
-	if (setsid() < 0) {
-		call = "setsid";
+	call = "setsid";
+	if (setsid() < 0)
 		goto fail;
-	}
 	for (int i = 0; i < 3; i++)
 		if (prep->plan->stdio[i] == NSRUN_STDIO_TERMINAL) {
 			call = "TIOCSCTTY";
@@ -98,7 +97,9 @@ run_command(const struct nsrun_prep *prep, const struct nsrun_child *child,
 	if (nsrun_apply_limits(prep, &m.err) < 0)
 		goto say;
 	umask(child->umask);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	call = "sigprocmask";
+	if (sigprocmask(SIG_SETMASK, &none, NULL) < 0)
+		goto fail;
 	*failed = false;
 	exec_path(prep, &m.err);
 	*failed = true;

@@ -26,7 +26,10 @@ supervise(struct nsrun_run *run, enum nsrun_run_state until,
 	sigaddset(&pipe, SIGPIPE);
 	sigpending(&pending);
 	was_pending = sigismember(&pending, SIGPIPE);
-	pthread_sigmask(SIG_BLOCK, &pipe, &saved);
+	errno = pthread_sigmask(SIG_BLOCK, &pipe, &saved);
+	if (errno)
+		return nsrun_err_sys(err, NSRUN_STEP_SUPERVISE,
+		    "pthread_sigmask", NULL, NULL);
 	rc = nsrun_supervise(run, until, err);
 	/* Ours is taken back; one that was waiting before is the host's. */
 	while (!was_pending && sigtimedwait(&pipe, NULL, &now) > 0)

@@ -159,7 +159,10 @@ clone_through_intermediate(const struct nsrun_prep *prep,
 	return run->pidfd < 0 ? -1 : 0;
 }
 
-/* Every signal is blocked from here to the child's exec: it has no handlers. */
+/*
+ * Every signal is blocked from here to the child's exec: it has no handlers,
+ * and its signalfd tells only of what is blocked.
+ */
 static int
 clone_blocked(const struct nsrun_prep *prep, struct nsrun_run *run,
     struct nsrun_err *err)
@@ -168,7 +171,9 @@ clone_blocked(const struct nsrun_prep *prep, struct nsrun_run *run,
 	int rc = 0;
 
 	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &saved);
+	if (sigprocmask(SIG_SETMASK, &all, &saved) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_NAMESPACE, "sigprocmask",
+		    NULL, NULL);
 	if (prep->plan->identity.leaves_root)
 		rc = clone_through_intermediate(prep, run, err);
 	else if (clone_child(prep, 0, &run->pidfd, &run->pid) < 0)

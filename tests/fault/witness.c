@@ -109,6 +109,8 @@ main(void)
 	need('m', file_says("/proc/sys/user/max_user_namespaces", "0\n"));
 	need('w', getcwd(cwd, sizeof cwd) && cwd[0] == '/');
 	need('d', getsid(0) == getpid());
+	need('b', status_says("\nSigBlk:\t0000000000000000\n") &&
+	    status_says("\nSigIgn:\t0000000000000000\n"));
 	out = fopen("ran", "w");
 	if (!out)
 		return 1;
