@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -59,6 +60,15 @@ open_stdio(void)
 	return 0;
 }
 
+static bool
+is_subcommand(const char *word)
+{
+	for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++)
+		if (!strcmp(subcommands[i].name, word))
+			return true;
+	return false;
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -78,7 +88,9 @@ main(int argc, char *argv[])
 		usage_print(stderr);
 		return HELPER_FAILED;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+	    (argc > 2 && is_subcommand(argv[1]) &&
+	    !strcmp(argv[2], "--help"))) {
 		usage_print(stdout);
 		return 0;
 	}

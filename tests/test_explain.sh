@@ -18,6 +18,14 @@ for caller in $callers; do
 		"$(explain --json --env A=canary -- true; explain --env A=canary -- true)" "*canary*"
 	like "$caller: --network isolated" "$(explain --network isolated -- true)" "*seccomp-1 isolated*"
 	status "$caller: a refusal" 125 explain --project /usr -- true
+	# What is below one root is not shown below its neighbour.
+	as "$caller" mkdir -p app/.git app-data
+	is "$caller: the tree's order" "$(explain --project "$p/app" --ro "$p/app-data" -- true |
+		grep -oE '(app|app-data|[.]git) +(rw|ro) ' | tr -s ' \n' ' ')" \
+		"app rw .git ro app-data ro "
+	for word in run explain doctor policy; do
+		like "$caller: $word --help" "$(as "$caller" "$oc" $word --help 2>&1)" "usage: *"
+	done
 
 	names=$(as "$caller" "$oc" policy show)
 	like "$caller: policy show lists" "$names" "*filter seccomp-1*"

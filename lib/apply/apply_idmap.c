@@ -3,7 +3,7 @@
  * Who we are: uid_map, gid_map and setgroups of user_namespaces(7).
  *
  * A process may write a one-line map of its own ids itself, after denying
- * setgroups(2); so there is no handshake with the parent.
+ * setgroups(2); only who left uid 0 has to ask the supervisor.
  */
 #include "apply/apply.h"
 

@@ -19,23 +19,23 @@
 #include "base/sys.h"
 
 static int
-lookup(const struct nsrun_child *child, const char *target, uint64_t flags)
+lookup(const struct nsrun_child *child, const char *target, uint64_t flags,
+    uint64_t resolve)
 {
 	return sys_openat2(child->root_fd, target[1] ? target + 1 : ".",
 	    O_PATH | O_CLOEXEC | flags,
-	    RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+	    RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve);
 }
 
 /*
  * A grant's place and a control name are canonical: a link on the way was put
  * there since, to lead the mount elsewhere.
  */
-static int
-lookup_for(const struct nsrun_child *child, const struct nsrun_mount *m)
+int
+nsrun_target_open(const struct nsrun_child *child, const struct nsrun_mount *m)
 {
-	return sys_openat2(child->root_fd, m->target[1] ? m->target + 1 : ".",
-	    O_PATH | O_CLOEXEC, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS |
-	    (m->flags & NSRUN_MOUNT_EXACT ? RESOLVE_NO_SYMLINKS : 0));
+	return lookup(child, m->target, 0, m->flags & NSRUN_MOUNT_EXACT ?
+	    RESOLVE_NO_SYMLINKS : 0);
 }
 
 /* The file system behind fd is one that the plan made. */
@@ -69,21 +69,21 @@ static int
 open_dir(const struct nsrun_prep *prep, const struct nsrun_child *child,
     char *path)
 {
-	int fd = lookup(child, path, O_DIRECTORY);
+	int fd = lookup(child, path, O_DIRECTORY, 0);
 
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
 	/* From the top: each missing component is made where its parent is. */
-	fd = lookup(child, "/", O_DIRECTORY);
+	fd = lookup(child, "/", O_DIRECTORY, 0);
 	for (char *at = path + 1; fd >= 0 && at[-1]; ) {
 		char *end = at + strcspn(at, "/"), saved = *end;
 		int parent = fd;
 
 		*end = '\0';
-		fd = lookup(child, path, O_DIRECTORY);
+		fd = lookup(child, path, O_DIRECTORY, 0);
 		if (fd < 0 && errno == ENOENT &&
 		    make_dir(prep, child, parent, at) == 0)
-			fd = lookup(child, path, O_DIRECTORY);
+			fd = lookup(child, path, O_DIRECTORY, 0);
 		nsrun_fd_close(&parent);
 		*end = saved;
 		at = end + 1;
@@ -126,12 +126,6 @@ nsrun_target_parent(const struct nsrun_prep *prep, struct nsrun_child *child,
 	return child->dir_own ? child->dir_fd : -1;
 }
 
-int
-nsrun_target_open(const struct nsrun_child *child, const struct nsrun_mount *m)
-{
-	return lookup_for(child, m);
-}
-
 /*
  * A name that is not there yet, where it may be made: the mount goes onto what
  * was just made. Anything else that stands there is looked up, links followed.
@@ -151,7 +145,7 @@ nsrun_target_attach(const struct nsrun_prep *prep, struct nsrun_child *child,
 	if (rc < 0) {
 		int made = errno;
 
-		fd = lookup_for(child, m);
+		fd = nsrun_target_open(child, m);
 		if (fd < 0) {
 			/* Why it could not be made says more. */
 			errno = errno == ENOENT ? made : errno;

@@ -31,10 +31,12 @@ nsrun_path_is_within(const char *path, const char *root)
 	return !strncmp(path, root, n) && (!path[n] || path[n] == '/');
 }
 
-const char *
-nsrun_path_name(const char *path)
+int
+nsrun_path_compare(const char *a, const char *b)
 {
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
+	while (*a && *a == *b)
+		a++, b++;
+	if (*a && *b && (*a == '/') != (*b == '/'))
+		return *a == '/' ? -1 : 1;
+	return (unsigned char)*a - (unsigned char)*b;
 }

@@ -11,7 +11,10 @@ bool nsrun_path_is_clean(const char *path);
 /* Is path the same as root, or below it, component by component? Both clean. */
 bool nsrun_path_is_within(const char *path, const char *root);
 
-/* The part after the last slash. */
-const char *nsrun_path_name(const char *path);
+/*
+ * Order of a tree's listing: as strcmp(3), but what is below a directory comes
+ * right after it ("/a", "/a/b", "/a-b").
+ */
+int nsrun_path_compare(const char *a, const char *b);
 
 #endif

@@ -41,7 +41,6 @@ is_host_root(bool *whole)
 	if (geteuid() != 0)
 		return false;
 	s = map = nsrun_file_read("/proc/self/uid_map", 4096);
-
 	if (map) {
 		inside = strtoul(s, &s, 10);
 		outside = strtoul(s, &s, 10);

@@ -201,7 +201,7 @@ set_max_output(struct nsrun_request *r, const char *value,
 const struct nsrun_request_word nsrun_request_words[] = {
 	{ "profile", "NAME", "what the command may see and use (shell)",
 	    set_profile },
-	{ "project", "DIR", "the one tree it may write", set_project },
+	{ "project", "DIR", "the tree it works on, writable", set_project },
 	{ "cwd", "DIR", "working directory, in a granted root", set_cwd },
 	{ "ro", "DIR", "one more tree, read-only", add_ro },
 	{ "rw", "DIR", "one more tree, writable", add_rw },

@@ -237,7 +237,7 @@ static int
 by_target(const void *a, const void *b)
 {
 	const struct nsrun_mount *const *x = a, *const *y = b;
-	int order = strcmp((*x)->target, (*y)->target);
+	int order = nsrun_path_compare((*x)->target, (*y)->target);
 
 	/* The same place again: in the plan's order, which the array has. */
 	return order ? order : (*x > *y) - (*x < *y);

@@ -57,6 +57,25 @@ test_path_within(void **state)
 }
 
 static void
+test_compare(void **state)
+{
+	/* As a tree is listed. */
+	static const char *const rows[] = {
+		"/", "/a", "/a/b", "/a/b/c", "/a/b-c", "/a-b", "/a-b/c", "/ab",
+		"/b", "/\303\244",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_ROWS(rows); i++)
+		for (size_t k = 0; k < N_ROWS(rows); k++) {
+			int order = nsrun_path_compare(rows[i], rows[k]);
+
+			assert_row((order > 0) - (order < 0) ==
+			    (i > k) - (i < k), rows[i]);
+		}
+}
+
+static void
 test_sizes(void **state)
 {
 	static const struct {
@@ -298,6 +317,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_path_clean),
 		cmocka_unit_test(test_path_within),
+		cmocka_unit_test(test_compare),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_durations),
 		cmocka_unit_test(test_number_texts),
