@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -18,6 +17,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/kernel.h"
 #include "helper.h"
 #include "host/request.h"
 #include "host/trust.h"
@@ -83,11 +83,8 @@ static void
 check_kernel(struct doctor *d)
 {
 	struct utsname name;
-	int major = 0, minor = 0;
 
-	if (uname(&name) == 0)
-		sscanf(name.release, "%d.%d", &major, &minor);
-	if (major > 5 || (major == 5 && minor >= 14))
+	if (nsrun_kernel_suffices(&name))
 		report(d, OK, "kernel", name.release, NULL);
 	else
 		report(d, FAIL, "kernel", name.release,

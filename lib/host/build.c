@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/kernel.h"
 #include "base/path.h"
 #include "host/envpolicy.h"
 #include "host/identity.h"
@@ -85,20 +85,15 @@ nsrun_build_text(struct nsrun_build *b, const char *format, ...)
 	return text;
 }
 
-/* Linux 5.14 counts processes per namespace and has all calls we make. */
 static int
 check_kernel(struct nsrun_err *err)
 {
 	struct utsname name;
-	int major = 0, minor = 0;
 
-	if (uname(&name) < 0)
-		return nsrun_err_sys(err, NSRUN_STEP_PLAN, "uname", NULL, NULL);
-	if (sscanf(name.release, "%d.%d", &major, &minor) != 2 || major < 5 ||
-	    (major == 5 && minor < 14))
-		return nsrun_err_rule(err, NSRUN_STEP_PLAN,
-		    "is older than Linux 5.14", name.release, NULL);
-	return 0;
+	if (nsrun_kernel_suffices(&name))
+		return 0;
+	return nsrun_err_rule(err, NSRUN_STEP_PLAN, "is older than Linux 5.14",
+	    name.release, NULL);
 }
 
 /* May this home stand at its own path inside, and in /etc/passwd? */
