@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* oc-nsrun explain: the plan that run would execute, printed. */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "bwrap.h"
 #include "helper.h"
 #include "nsrun.h"
 #include "opts.h"
@@ -29,8 +31,13 @@ explain_main(int argc, char *argv[])
 {
 	struct nsrun_err err = NSRUN_ERR_INIT;
 	struct opts opts;
-	int rc = opts_parse(&opts, argc, argv, &err);
+	bool json = argc > 1 && !strcmp(argv[1], "--json");
+	int rc;
 
+	if (argc > 1 + json && !strcmp(argv[1 + json], "bwrap"))
+		return bwrap_explain_main(argc - 1 - json, argv + 1 + json,
+		    json);
+	rc = opts_parse(&opts, argc, argv, &err);
 	if (rc == 0 && opts.help)
 		usage_print(stdout);
 	else if (rc == 0)

@@ -3,6 +3,8 @@
 #ifndef HELPER_HELPER_H
 #define HELPER_HELPER_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 enum { HELPER_FAILED = 125, HELPER_CANNOT_EXEC = 126, HELPER_NOT_FOUND = 127 };
@@ -11,6 +13,9 @@ int run_main(int argc, char *argv[]);
 int explain_main(int argc, char *argv[]);
 int doctor_main(int argc, char *argv[]);
 int policy_main(int argc, char *argv[]);
+
+/* The first thing each program does. NULL, or why it must not go on. */
+const char *helper_start(int argc, char *argv[]);
 
 /* Where this process keeps its arguments and environment: pid 1 hides them. */
 extern char *helper_strings;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "bwrap.h"
 #include "helper.h"
 #include "nsrun.h"
 
@@ -21,24 +19,6 @@ static const struct {
 	{ "policy", policy_main },
 };
 
-char *helper_strings;
-size_t helper_n_strings;
-
-/*
- * As execve(2) lays them out: the arguments, the environment, and last the name
- * of the program, which the auxiliary vector points at.
- */
-static void
-find_strings(char *argv[])
-{
-	char *end = (char *)getauxval(AT_EXECFN);
-
-	if (end > argv[0]) {
-		helper_strings = argv[0];
-		helper_n_strings = (size_t)(end - argv[0]) + strlen(end);
-	}
-}
-
 static int
 refuse(enum nsrun_step step, const char *rule, const char *subject)
 {
@@ -47,17 +27,6 @@ refuse(enum nsrun_step step, const char *rule, const char *subject)
 	nsrun_err_rule(&err, step, rule, subject, NULL);
 	nsrun_err_print(STDERR_FILENO, "oc-nsrun", &err);
 	return HELPER_FAILED;
-}
-
-/* With 0 to 2 open, no descriptor of ours is ever mistaken for stdio. */
-static int
-open_stdio(void)
-{
-	for (int fd = 0; fd < 3; fd++)
-		if (fcntl(fd, F_GETFD) < 0 &&
-		    (errno != EBADF || open("/dev/null", O_RDWR) != fd))
-			return -1;
-	return 0;
 }
 
 static bool
@@ -72,15 +41,13 @@ is_subcommand(const char *word)
 int
 main(int argc, char *argv[])
 {
-	if (open_stdio() < 0)
-		return HELPER_FAILED;
-	if (argc < 1)
-		return refuse(NSRUN_STEP_OPTION, "there is no argv[0]", NULL);
-	/* Never with more rights than the caller: we are no setuid program. */
-	if (getauxval(AT_SECURE))
-		return refuse(NSRUN_STEP_OPTION, "runs neither setuid nor with"
-		    " file capabilities", NULL);
-	find_strings(argv);
+	const char *why = helper_start(argc, argv);
+
+	if (why)
+		return refuse(NSRUN_STEP_OPTION, why, NULL);
+	/* bubblewrap's callers find their signals as they left them. */
+	if (argc > 1 && !strcmp(argv[1], "bwrap"))
+		return bwrap_main(argc - 1, argv + 1);
 	signal(SIGPIPE, SIG_IGN);
 	/* Giving a terminal its modes back must not stop us. */
 	signal(SIGTTOU, SIG_IGN);

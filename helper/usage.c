@@ -18,6 +18,8 @@ usage_print(FILE *out)
 {
 	fputs("usage: oc-nsrun run [OPTION]... -- COMMAND [ARGUMENT]...\n"
 	    "       oc-nsrun explain [OPTION]... -- COMMAND [ARGUMENT]...\n"
+	    "       oc-nsrun bwrap [OPTION]... [--] COMMAND [ARGUMENT]...\n"
+	    "       oc-nsrun explain [--json] bwrap [OPTION]... COMMAND\n"
 	    "       oc-nsrun doctor [--json]\n"
 	    "       oc-nsrun policy show [NAME]\n"
 	    "       oc-nsrun --version\n\n"

@@ -6,18 +6,19 @@ echo 1..2
 : "${top_builddir:?}"
 
 # System calls, memory, strings, and our own that keep to the same.
-calls='_exit|access|chdir|close|dup2|execve|fchdir|fcntl(64)?|fstat(64)?|fstatat(64)?|getpid|getrusage|ioctl|kill|mkdirat|mknodat|open(64)?|personality|openat(64)?|poll|prctl|pthread_sigmask|read|recv|send|sendmsg|sethostname|setrlimit(64)?|setsid|sigaction|signalfd|sigprocmask|socket|symlinkat|syscall|umask|unlinkat|unshare|vfork|waitpid|write'
-memory='memcpy|memset|strncmp|strcmp|strcspn|strlen|strnlen|strrchr|sigaddset|sigemptyset|gnu_dev_makedev|__errno_location|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__tls_get_addr'
+calls='_exit|access|chdir|chroot|clock_gettime|close|dup2|execve|faccessat|fchdir|fchmod|fchmodat|fcntl(64)?|flock|fstat(64)?|fstatat(64)?|geteuid|getpid|getrusage|ioctl|kill|mkdirat|mknodat|open(64)?|personality|openat(64)?|poll|prctl|pthread_sigmask|read|readlinkat|recv|send|sendmsg|sethostname|setrlimit(64)?|setns|setsid|sigaction|signalfd|sigprocmask|socket|socketpair|statx|symlinkat|syscall|umask|unlinkat|unshare|vfork|waitpid|write'
+memory='memcpy|memmove|memset|strncmp|strcmp|strcspn|strlen|strnlen|strrchr|sigaddset|sigemptyset|gnu_dev_makedev|__errno_location|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__tls_get_addr'
 # _FORTIFY_SOURCE, sanitizers and coverage.
 made='__[a-z]+_chk|__(asan|ubsan|gcov|llvm|sanitizer|sancov)_.*|_sanitizer.*'
-ours='nsrun_(apply_[a-z_]+|child_(main|say|wait)|err_(nomem|rule|sys)|fd_[a-z_]+|init_main|loopback_up|mount_attributes|path_is_within|target_[a-z]+)'
+ours='nsrun_(apply_[a-z_]+|child_(follow_parent|main|pass|say|wait)|err_(nomem|rule|sys)|exec_command|fd_[a-z_]+|init_main|load_filters|loopback_up|mount_[a-z_]+|path_is_within|stub_[a-z]+|target_[a-z]+)'
 allowed="^($calls|$memory|$made|$ours)\$"
 
 objects=
-for unit in apply-apply_caps apply-apply_fds apply-apply_filter \
-    apply-apply_idmap apply-apply_limits apply-apply_mounts \
-    apply-apply_network apply-apply_sysctl apply-child apply-init \
-    apply-target base-err base-fd plan-attributes; do
+for unit in apply-apply_caps apply-apply_covers apply-apply_fds \
+    apply-apply_files apply-apply_filter apply-apply_idmap \
+    apply-apply_kernelfs apply-apply_limits apply-apply_mounts \
+    apply-apply_network apply-apply_overlay apply-apply_sysctl apply-child \
+    apply-exec apply-init apply-stub apply-target base-err base-fd plan-attributes; do
 	dir=${unit%%-*} name=${unit#*-}
 	object=$top_builddir/lib/$dir/.libs/$name.o
 	[ -f "$object" ] || { echo "Bail out! no $object"; exit 99; }

@@ -21,16 +21,23 @@
 /* The child's own notes. */
 struct nsrun_child {
 	int	root_fd;	/* the new root; -1 after pivot_root */
+	int	base_fd;	/* the plan's first tmpfs, likewise */
+	bool	stacked;	/* the former was mounted over the latter */
+	int	janitor_fd;	/* socket to it, once there is one; or -1 */
 	unsigned int n_own_devs;
 	int	dir_fd;		/* of the last target's parent; -1: none */
 	bool	dir_own;	/* the plan may make things there */
 	char	dir[PATH_MAX];	/* its path beneath the new root */
+	char	link[PATH_MAX];	/* where a link leads that leads to nothing */
 	int	sys_fd;		/* the sandbox's /proc/sys, uncovered; or -1 */
 	int	terminal_fd;	/* slave side, or -1 */
 	mode_t	umask;		/* the caller's, for the command */
+	const char *pwd;	/* "PWD=..." of where the command starts */
 	struct nsrun_witness witness;
 };
 
+int nsrun_apply_release(const struct nsrun_prep *prep,
+    struct nsrun_child *child, struct nsrun_err *err);
 int nsrun_apply_idmap(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err);
 int nsrun_apply_mounts(const struct nsrun_prep *prep, struct nsrun_child *child,
@@ -57,6 +64,8 @@ int nsrun_apply_cwd(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err);
 int nsrun_apply_privacy(const struct nsrun_prep *prep,
     struct nsrun_child *child, struct nsrun_err *err);
+int nsrun_apply_gate(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err);
 int nsrun_apply_filter(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err);
 
@@ -76,12 +85,35 @@ int nsrun_target_open(const struct nsrun_child *child,
     const struct nsrun_mount *m);
 
 /*
- * The directory that holds `target`, made if need be; *name is the last
- * component. The descriptor is child's and good until the next call. -1 with
- * errno EROFS where the plan may make nothing: on the host's file systems.
+ * The directory that holds `target`, a path of m's, made if need be; *name is
+ * the last component. The descriptor is child's and good until the next call.
+ * -1 with errno EROFS where the plan may make nothing: on the host's file
+ * systems, unless it says writes_host.
  */
 int nsrun_target_parent(const struct nsrun_prep *prep,
-    struct nsrun_child *child, const char *target, const char **name);
+    struct nsrun_child *child, const struct nsrun_mount *m, const char *target,
+    const char **name);
+
+/*
+ * Make what m's target lacks, of mode with its type; *fd is an O_PATH
+ * descriptor of what stands there then, links followed. -1 with errno set, and
+ * *call says what failed.
+ */
+int nsrun_target_make(const struct nsrun_prep *prep, struct nsrun_child *child,
+    const struct nsrun_mount *m, mode_t mode, int *fd, const char **call);
+
+/* Open what an O_PATH descriptor stands for; -1 with errno set. */
+int nsrun_target_reopen(const struct nsrun_prep *prep, int fd, int flags);
+
+/*
+ * Mount points on the host's file systems: made by the janitor, which removes
+ * them when the sandbox is gone, or another sandbox's, which must not remove it
+ * before. 0, or -1 with errno set: EEXIST when there is something already.
+ */
+int nsrun_stub_make(const struct nsrun_prep *prep, struct nsrun_child *child,
+    int dir, const char *name, mode_t mode);
+int nsrun_stub_share(const struct nsrun_prep *prep, struct nsrun_child *child,
+    int fd);
 
 /*
  * Attach the detached mount at m's target, which is made when it is missing: a
@@ -106,8 +138,21 @@ int nsrun_apply_limits(const struct nsrun_prep *prep, struct nsrun_err *err);
 int nsrun_child_say(const struct nsrun_prep *prep,
     const struct nsrun_message *message);
 
+/* Send n bytes and a descriptor. -1 with errno set. */
+int nsrun_child_pass(int socket_fd, const void *data, size_t n, int fd);
+
+/* Die with the supervisor, if the plan wants that; false: it is dead. */
+bool nsrun_child_follow_parent(const struct nsrun_prep *prep);
+
 /* Wait for the supervisor to do what it was asked; -1 with errno set. */
 int nsrun_child_wait(const struct nsrun_prep *prep);
+
+/* The plan's programs, now. */
+int nsrun_load_filters(const struct nsrun_prep *prep, struct nsrun_err *err);
+
+/* Execute the plan's command; returns when nothing could be. */
+void nsrun_exec_command(const struct nsrun_prep *prep,
+    const struct nsrun_child *child, struct nsrun_err *err);
 
 /* All of it: becomes pid 1 of the sandbox. For clone3. */
 _Noreturn void nsrun_child_main(const struct nsrun_prep *prep);

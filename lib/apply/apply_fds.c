@@ -7,37 +7,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/fd.h"
-
-/* Hand the terminal's master to the supervisor. */
-static int
-send_master(const struct nsrun_prep *prep, int master)
-{
-	union {
-		struct cmsghdr header;
-		char space[CMSG_SPACE(sizeof(int))];
-	} control = { 0 };
-	struct nsrun_message message = { .kind = NSRUN_MESSAGE_TERMINAL };
-	struct iovec iov = { &message, sizeof message };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = &control, .msg_controllen = sizeof control,
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &master, sizeof master);
-	return sendmsg(prep->channel_fd, &msg, MSG_NOSIGNAL) < 0 ? -1 : 0;
-}
 
 /*
  * A terminal in the sandbox's own devpts, so that ttyname(3) works inside and
@@ -47,6 +22,7 @@ int
 nsrun_apply_terminal(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err)
 {
+	const struct nsrun_message message = { .kind = NSRUN_MESSAGE_TERMINAL };
 	nsrun_autoclose int master = -1;
 	int unlock = 0;
 
@@ -66,7 +42,8 @@ nsrun_apply_terminal(const struct nsrun_prep *prep, struct nsrun_child *child,
 	if (child->terminal_fd < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_STDIO, "TIOCGPTPEER",
 		    "/dev/ptmx", NULL);
-	if (send_master(prep, master) < 0)
+	if (nsrun_child_pass(prep->channel_fd, &message, sizeof message,
+	    master) < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_STDIO, "sendmsg",
 		    "terminal", NULL);
 	/* Its size and modes are the caller's before anybody can ask. */
@@ -102,6 +79,27 @@ place_stdio(const struct nsrun_prep *prep, const struct nsrun_child *child,
 	return fd == i ? fcntl(i, F_SETFD, 0) : dup2(fd, i);
 }
 
+/*
+ * Where the command inherits what the caller left open, ours are closed one by
+ * one: pid 1 must hold nothing that /proc/1/fd would show to it.
+ */
+static int
+close_ours(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err)
+{
+	int sync = prep->plan->process.sync_fd;
+
+	for (unsigned int i = 0; i < prep->n_close; i++)
+		close(prep->close_fds[i]);
+	nsrun_fd_close(&child->terminal_fd);
+	nsrun_fd_close(&child->janitor_fd);
+	if (sync >= 0 && !prep->plan->process.in_place &&
+	    fcntl(sync, F_SETFD, FD_CLOEXEC) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_FD, "fcntl", "--sync-fd",
+		    NULL);
+	return 0;
+}
+
 int
 nsrun_apply_fds(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err)
@@ -112,6 +110,8 @@ nsrun_apply_fds(const struct nsrun_prep *prep, struct nsrun_child *child,
 		if (place_stdio(prep, child, i) < 0)
 			return nsrun_err_sys(err, NSRUN_STEP_STDIO, "dup2",
 			    names[i], NULL);
+	if (prep->plan->process.keeps_fds)
+		return close_ours(prep, child, err);
 	child->terminal_fd = -1;	/* as a number; 0 to 2 keep it open */
 	if (nsrun_fd_close_others(prep->keep_fds, prep->n_keep) < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_FD, "close_range", NULL,

@@ -3,7 +3,7 @@
  * Who we are: uid_map, gid_map and setgroups of user_namespaces(7).
  *
  * A process may write a one-line map of its own ids itself, after denying
- * setgroups(2); only who left uid 0 has to ask the supervisor.
+ * setgroups(2); who left uid 0, or wants other ids, has to ask the supervisor.
  */
 #include "apply/apply.h"
 
@@ -47,7 +47,8 @@ write_maps(const struct nsrun_prep *prep, int which, struct nsrun_err *err)
 {
 	struct nsrun_message ask = { .kind = NSRUN_MESSAGE_MAP, .map = which };
 
-	if (prep->plan->identity.leaves_root) {
+	if (prep->plan->identity.leaves_root ||
+	    prep->plan->identity.asks_for_maps) {
 		if (nsrun_child_say(prep, &ask) < 0 ||
 		    nsrun_child_wait(prep) < 0)
 			return nsrun_err_sys(err, NSRUN_STEP_IDMAP, "maps",
@@ -69,7 +70,37 @@ nsrun_apply_idmap(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err)
 {
 	(void)child;
+	if (!(prep->plan->namespaces & CLONE_NEWUSER) ||
+	    prep->plan->identity.finds_maps)
+		return 0;
 	return write_maps(prep, 0, err);
+}
+
+/*
+ * One more user namespace, the one we are about to make, and none below it.
+ * Through our /proc: the file is that of whoever opens it.
+ */
+static int
+forbid_more(const struct nsrun_prep *prep, struct nsrun_err *err)
+{
+	static const char name[] = "sys/user/max_user_namespaces";
+	nsrun_autoclose int fd = openat(prep->proc_fd, name,
+	    O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "1", 1) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_SYSCTL, "write", name,
+		    "1");
+	return 0;
+}
+
+/* Not what was configured but what the kernel does. */
+static int
+check_none(struct nsrun_err *err)
+{
+	if (unshare(CLONE_NEWUSER) == 0)
+		return nsrun_err_rule(err, NSRUN_STEP_NAMESPACE, "can still be"
+		    " made", "a user namespace", NULL);
+	return 0;
 }
 
 /*
@@ -81,14 +112,23 @@ int
 nsrun_apply_lock(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err)
 {
-	if (!prep->plan->identity.lock_namespaces)
-		return 0;
+	const struct nsrun_identity *who = &prep->plan->identity;
+	int second = prep->plan->join.second_user;
+
+	if (second >= 0 && setns(second, CLONE_NEWUSER) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_NAMESPACE, "setns",
+		    "--userns2", NULL);
+	if (!who->lock_namespaces)
+		return who->check_no_userns ? check_none(err) : 0;
+	if (who->no_more_userns && forbid_more(prep, err) < 0)
+		return -1;
 	if (unshare(CLONE_NEWUSER) < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_NAMESPACE, "unshare",
 		    "second user namespace", NULL);
-	if (write_maps(prep, 1, err) < 0)
+	if (write_maps(prep, 1, err) < 0 ||
+	    nsrun_apply_user_sysctls(prep, child, err) < 0)
 		return -1;
-	return nsrun_apply_user_sysctls(prep, child, err);
+	return who->check_no_userns ? check_none(err) : 0;
 }
 
 /* Note which namespaces these are: nobody outside may look into pid 1 later. */

@@ -11,6 +11,7 @@
 #define NSRUN_APPLY_PREP_H
 
 #include <linux/filter.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
@@ -50,6 +51,13 @@ struct nsrun_prep {
 	unsigned int	n_programs;
 
 	char *const	*exec_paths;	/* tried in order; NULL at the end */
+	char *const	*script_argv;	/* /bin/sh, room for a path, the rest;
+					   NULL: what is no program is none */
+	const char	**pwds;		/* "PWD=DIR" of cwd and of each else */
+	size_t		pwd_slot;	/* of env; n_env: the plan has none */
+	sigset_t	signals;	/* blocked, when the caller called */
+	int		*close_fds;	/* ours, beside the command's */
+	unsigned int	n_close;
 };
 
 /* What the child says, one SEQPACKET message each; `kind` first. */
@@ -57,6 +65,8 @@ enum nsrun_message_kind {
 	NSRUN_MESSAGE_ERROR,	/* and nothing more: the child is gone */
 	NSRUN_MESSAGE_MAP,	/* write the maps of my user namespace */
 	NSRUN_MESSAGE_TERMINAL,	/* with the terminal's master, SCM_RIGHTS */
+	NSRUN_MESSAGE_JANITOR,	/* start one on this socket, SCM_RIGHTS */
+	NSRUN_MESSAGE_COMMAND,	/* said by the command, whose pid is seen */
 	NSRUN_MESSAGE_READY,	/* the command was exec'ed */
 	NSRUN_MESSAGE_REPORT,	/* everything inside is dead and reaped */
 };
@@ -68,6 +78,7 @@ struct nsrun_witness {
 
 struct nsrun_report {
 	int		status;		/* the command's, as of waitpid */
+	bool		alone;		/* nothing inside is left */
 	unsigned int	n_killed;
 	uint64_t	cpu_us;
 	uint64_t	peak_kib;
@@ -81,6 +92,17 @@ struct nsrun_message {
 		struct nsrun_witness	ready;
 		struct nsrun_report	report;
 	};
+};
+
+/*
+ * What the child asks of the janitor, with a descriptor: the new root's tmpfs,
+ * first of all, or the directory where to make `name`, or what to hold. The
+ * answer is an errno or 0, as an int.
+ */
+struct nsrun_stub_request {
+	enum { NSRUN_STUB_ROOT, NSRUN_STUB_MAKE, NSRUN_STUB_HOLD } what;
+	mode_t		mode;		/* with S_IFDIR or S_IFREG */
+	char		name[256];
 };
 
 /*

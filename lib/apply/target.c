@@ -15,14 +15,17 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/path.h"
 #include "base/sys.h"
+
+enum { MAX_HOPS = 40 };	/* as the kernel's own */
 
 static int
 lookup(const struct nsrun_child *child, const char *target, uint64_t flags,
     uint64_t resolve)
 {
-	return sys_openat2(child->root_fd, target[1] ? target + 1 : ".",
+	while (*target == '/')
+		target++;
+	return sys_openat2(child->root_fd, *target ? target : ".",
 	    O_PATH | O_CLOEXEC | flags,
 	    RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve);
 }
@@ -52,22 +55,36 @@ is_own(const struct nsrun_prep *prep, const struct nsrun_child *child, int fd)
 	return false;
 }
 
-/* Make `name` below parent, where the plan may; it may be there already. */
-static int
-make_dir(const struct nsrun_prep *prep, const struct nsrun_child *child,
-    int parent, const char *name)
+/* Made because its name was given, not to have something mounted on it. */
+static bool
+stays(const struct nsrun_mount *m)
 {
-	if (!is_own(prep, child, parent)) {
+	return m->kind == NSRUN_MOUNT_DIR || m->kind == NSRUN_MOUNT_FILE ||
+	    m->kind == NSRUN_MOUNT_SYMLINK;
+}
+
+/* Make a directory or an empty file where the plan may; 0, or -1 and errno. */
+static int
+make(const struct nsrun_prep *prep, struct nsrun_child *child,
+    const struct nsrun_mount *m, int dir, const char *name, mode_t mode)
+{
+	bool own = dir == child->dir_fd ? child->dir_own :
+	    is_own(prep, child, dir);
+
+	if (!own && !prep->plan->mounts.writes_host) {
 		errno = EROFS;
 		return -1;
 	}
-	return mkdirat(parent, name, 0755) < 0 && errno != EEXIST ? -1 : 0;
+	if (!own && !stays(m))
+		return nsrun_stub_make(prep, child, dir, name, mode);
+	return S_ISDIR(mode) ? mkdirat(dir, name, mode & 07777) :
+	    mknodat(dir, name, mode, 0);
 }
 
 /* Open path as a directory, making it and its parents where they are ours. */
 static int
-open_dir(const struct nsrun_prep *prep, const struct nsrun_child *child,
-    char *path)
+open_dir(const struct nsrun_prep *prep, struct nsrun_child *child,
+    const struct nsrun_mount *m, char *path)
 {
 	int fd = lookup(child, path, O_DIRECTORY, 0);
 
@@ -81,8 +98,9 @@ open_dir(const struct nsrun_prep *prep, const struct nsrun_child *child,
 
 		*end = '\0';
 		fd = lookup(child, path, O_DIRECTORY, 0);
-		if (fd < 0 && errno == ENOENT &&
-		    make_dir(prep, child, parent, at) == 0)
+		if (fd < 0 && errno == ENOENT && (make(prep, child, m, parent,
+		    at, S_IFDIR | (m->parent_mode ? m->parent_mode : 0755)) ==
+		    0 || errno == EEXIST))
 			fd = lookup(child, path, O_DIRECTORY, 0);
 		nsrun_fd_close(&parent);
 		*end = saved;
@@ -94,7 +112,7 @@ open_dir(const struct nsrun_prep *prep, const struct nsrun_child *child,
 /* The directory of the last entry serves for the next one, mostly. */
 static int
 open_parent(const struct nsrun_prep *prep, struct nsrun_child *child,
-    const char *target, size_t n)
+    const struct nsrun_mount *m, const char *target, size_t n)
 {
 	if (child->dir_fd >= 0 && !strncmp(child->dir, target, n) &&
 	    !child->dir[n])
@@ -102,7 +120,7 @@ open_parent(const struct nsrun_prep *prep, struct nsrun_child *child,
 	nsrun_fd_close(&child->dir_fd);
 	memcpy(child->dir, n ? target : "/", n ? n : 1);
 	child->dir[n ? n : 1] = '\0';
-	child->dir_fd = open_dir(prep, child, child->dir);
+	child->dir_fd = open_dir(prep, child, m, child->dir);
 	if (n == 0)
 		child->dir[0] = '\0';
 	child->dir_own = child->dir_fd >= 0 &&
@@ -112,7 +130,7 @@ open_parent(const struct nsrun_prep *prep, struct nsrun_child *child,
 
 int
 nsrun_target_parent(const struct nsrun_prep *prep, struct nsrun_child *child,
-    const char *target, const char **name)
+    const struct nsrun_mount *m, const char *target, const char **name)
 {
 	size_t n = (size_t)(strrchr(target, '/') - target);
 
@@ -121,9 +139,116 @@ nsrun_target_parent(const struct nsrun_prep *prep, struct nsrun_child *child,
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	if (open_parent(prep, child, target, n) >= 0 && !child->dir_own)
+	if (open_parent(prep, child, m, target, n) < 0)
+		return -1;
+	if (!child->dir_own && !prep->plan->mounts.writes_host) {
 		errno = EROFS;
-	return child->dir_own ? child->dir_fd : -1;
+		return -1;
+	}
+	return child->dir_fd;
+}
+
+/*
+ * `name` is a link to nothing: where it leads, as a target of its own in
+ * child->link. NULL with errno set.
+ */
+static const char *
+follow(struct nsrun_child *child, const char *target, const char *name)
+{
+	size_t n = (size_t)(name - target);
+	char text[PATH_MAX];
+	ssize_t len = readlinkat(child->dir_fd, name, text, sizeof text - 1);
+
+	if (len < 0)
+		return NULL;
+	text[len] = '\0';
+	if (*text == '/')
+		n = 0;
+	if (n + (size_t)len >= sizeof child->link) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	/* The target may be what child->link held until now. */
+	memmove(child->link, target, n);
+	memcpy(child->link + n, text, (size_t)len + 1);
+	return child->link;
+}
+
+/*
+ * What stands at the target: a link is followed, and refused where the plan
+ * wants none. -1 with errno set.
+ */
+static int
+open_standing(struct nsrun_child *child, const struct nsrun_mount *m,
+    const char *target)
+{
+	int fd = lookup(child, target, m->flags & NSRUN_MOUNT_NOLINK ?
+	    O_NOFOLLOW : 0, m->flags & NSRUN_MOUNT_EXACT ?
+	    RESOLVE_NO_SYMLINKS : 0);
+	struct stat st;
+
+	if (fd >= 0 && m->flags & NSRUN_MOUNT_NOLINK &&
+	    fstat(fd, &st) == 0 && S_ISLNK(st.st_mode)) {
+		nsrun_fd_close(&fd);
+		errno = ELOOP;
+	}
+	return fd;
+}
+
+/*
+ * Find the place of m, or make it: mode has the type. Returns 1 with *dir and
+ * *name of what was made, 0 with *fd of what was there, or -1 with errno set
+ * and *call.
+ */
+static int
+find_place(const struct nsrun_prep *prep, struct nsrun_child *child,
+    const struct nsrun_mount *m, mode_t mode, int *fd, const char **name,
+    const char **call)
+{
+	const char *target = m->target;
+
+	for (int links = 0; links < MAX_HOPS; links++) {
+		int dir, made;
+
+		*call = "parent directory";
+		dir = nsrun_target_parent(prep, child, m, target, name);
+		if (dir < 0 && errno != EROFS)
+			return -1;
+		*call = S_ISDIR(mode) ? "mkdir" : "create";
+		if (dir >= 0 && make(prep, child, m, dir, *name, mode) == 0)
+			return 1;
+		made = errno;
+		*fd = open_standing(child, m, target);
+		if (*fd >= 0) {
+			*call = "share";
+			return child->dir_own ||
+			    !prep->plan->mounts.writes_host ? 0 :
+			    nsrun_stub_share(prep, child, *fd);
+		}
+		/* Why it could not be made says more. */
+		if (errno != ENOENT || made != EEXIST ||
+		    m->flags & (NSRUN_MOUNT_EXACT | NSRUN_MOUNT_NOLINK)) {
+			errno = errno == ENOENT ? made : errno;
+			return -1;
+		}
+		target = follow(child, target, *name);
+		if (!target)
+			return -1;
+	}
+	errno = ELOOP;
+	return -1;
+}
+
+/* Is fd the very mount that is our root now? */
+static bool
+is_root(const struct nsrun_child *child, int fd)
+{
+	struct statx a, b;
+
+	return statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID | STATX_INO, &a) == 0
+	    && statx(child->root_fd, "", AT_EMPTY_PATH,
+	    STATX_MNT_ID | STATX_INO, &b) == 0 &&
+	    a.stx_mnt_id == b.stx_mnt_id && a.stx_ino == b.stx_ino;
 }
 
 /*
@@ -135,29 +260,61 @@ nsrun_target_attach(const struct nsrun_prep *prep, struct nsrun_child *child,
     int mount_fd, const struct nsrun_mount *m, mode_t type, const char **call)
 {
 	nsrun_autoclose int fd = -1;
-	const char *target = m->target, *name;
-	int dir = nsrun_target_parent(prep, child, target, &name), rc = -1;
+	const char *name;
+	bool root = false;
+	int rc = find_place(prep, child, m, S_ISDIR(type) ? S_IFDIR | 0755 :
+	    S_IFREG | 0444, &fd, &name, call);
 
-	*call = "mount point";
-	if (dir >= 0)
-		rc = S_ISDIR(type) ? mkdirat(dir, name, 0755) :
-		    mknodat(dir, name, S_IFREG | 0444, 0);
-	if (rc < 0) {
-		int made = errno;
-
-		fd = nsrun_target_open(child, m);
-		if (fd < 0) {
-			/* Why it could not be made says more. */
-			errno = errno == ENOENT ? made : errno;
-			return -1;
-		}
-	}
-	/* Names below the target lead elsewhere from now on. */
+	if (rc < 0)
+		return -1;
 	*call = "move_mount";
-	rc = rc == 0 ? sys_move_mount(mount_fd, "", dir, name,
-	    MOVE_MOUNT_F_EMPTY_PATH) : sys_move_mount(mount_fd, "", fd, "",
-	    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
-	if (child->dir_fd >= 0 && nsrun_path_is_within(child->dir, target))
+	if (rc > 0) {
+		rc = sys_move_mount(mount_fd, "", child->dir_fd, name,
+		    MOVE_MOUNT_F_EMPTY_PATH);
+	} else {
+		root = S_ISDIR(type) && is_root(child, fd);
+		rc = sys_move_mount(mount_fd, "", fd, "",
+		    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+	}
+	if (rc < 0)
+		return -1;
+	/* Names below the target lead elsewhere from now on. */
+	if (S_ISDIR(type))
 		nsrun_fd_close(&child->dir_fd);
-	return rc;
+	if (root) {
+		/* Over the root: from now on that is it. */
+		child->stacked = true;
+		nsrun_fd_close(&child->root_fd);
+		child->root_fd = fcntl(mount_fd, F_DUPFD_CLOEXEC, 3);
+		return child->root_fd < 0 ? -1 : 0;
+	}
+	return 0;
+}
+
+int
+nsrun_target_make(const struct nsrun_prep *prep, struct nsrun_child *child,
+    const struct nsrun_mount *m, mode_t mode, int *fd, const char **call)
+{
+	const char *name;
+	struct stat st;
+	int rc = find_place(prep, child, m, mode, fd, &name, call);
+
+	if (rc > 0)
+		*fd = openat(child->dir_fd, name,
+		    O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (rc < 0 || *fd < 0 || fstat(*fd, &st) < 0)
+		return -1;
+	if (S_ISDIR(st.st_mode) == S_ISDIR(mode))
+		return 0;
+	errno = S_ISDIR(mode) ? ENOTDIR : EISDIR;
+	return -1;
+}
+
+int
+nsrun_target_reopen(const struct nsrun_prep *prep, int fd, int flags)
+{
+	char path[NSRUN_FD_PATH];
+
+	return openat(prep->proc_fd, nsrun_fd_path(path, fd),
+	    flags | O_CLOEXEC);
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,6 +60,24 @@ nsrun_fd_close_others(const int *keep, unsigned int n)
 		next = fd + 1;
 	}
 	return sys_close_range(next, ~0U, 0);
+}
+
+const char *
+nsrun_fd_path(char buf[NSRUN_FD_PATH], int fd)
+{
+	static const char prefix[] = "self/fd/";
+	unsigned int rest = (unsigned int)fd;
+	size_t n = sizeof prefix - 1, digits = 1;
+
+	/* By hand: between clone and exec nothing may format. */
+	for (unsigned int i = rest; i > 9; i /= 10)
+		digits++;
+	memcpy(buf, prefix, n);
+	buf[n + digits] = '\0';
+	do
+		buf[n + --digits] = (char)('0' + rest % 10);
+	while ((rest /= 10) > 0);
+	return buf;
 }
 
 int

@@ -34,6 +34,12 @@ int nsrun_fd_raise(int *fd);
  */
 int nsrun_fd_close_others(const int *keep, unsigned int n);
 
+/*
+ * "self/fd/N", to be used below /proc: the way to what an O_PATH descriptor
+ * stands for. Returns buf.
+ */
+enum { NSRUN_FD_PATH = 24 };
+const char *nsrun_fd_path(char buf[NSRUN_FD_PATH], int fd);
 
 /*
  * The same pipe or terminal as an open file of our own, that never blocks: on

@@ -28,6 +28,10 @@
 
 /* What <sys/mount.h> would say; it cannot stand beside <linux/mount.h>. */
 #define SYS_MNT_DETACH	2
+#define SYS_MS_RDONLY	1
+#define SYS_MS_NOSUID	2
+#define SYS_MS_NODEV	4
+#define SYS_MS_NOEXEC	8
 
 static inline long
 sys_clone3(struct clone_args *args)
@@ -92,6 +96,13 @@ static inline int
 sys_pivot_root(const char *new_root, const char *put_old)
 {
 	return (int)syscall(SYS_pivot_root, new_root, put_old);
+}
+
+static inline int
+sys_mount(const char *source, const char *target, const char *type,
+    unsigned long flags, const void *data)
+{
+	return (int)syscall(SYS_mount, source, target, type, flags, data);
 }
 
 static inline int

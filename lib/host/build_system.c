@@ -90,6 +90,11 @@ nsrun_build_devices(struct nsrun_build *b)
 		{ "/proc/self/fd/1", "/dev/stdout" },
 		{ "/proc/self/fd/2", "/dev/stderr" },
 	};
+	static const struct nsrun_mount terminals = {
+		.kind = NSRUN_MOUNT_DEVPTS, .target = "/dev/pts",
+		.flags = NSRUN_MOUNT_DEVICES | NSRUN_MOUNT_NOEXEC,
+		.n_inodes = 64,
+	};
 
 	for (size_t i = 0; i < b->profile->device.n; i++) {
 		const char *path = nsrun_build_text(b, "/dev/%s",
@@ -101,8 +106,7 @@ nsrun_build_devices(struct nsrun_build *b)
 		    S_IFCHR) < 0)
 			return -1;
 	}
-	if (nsrun_build_add(b, NSRUN_MOUNT_DEVPTS, NSRUN_MOUNT_DEVICES |
-	    NSRUN_MOUNT_NOEXEC, NULL, "/dev/pts") < 0)
+	if (nsrun_plan_add_mount(b->plan, &terminals, b->err) < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof links / sizeof *links; i++)
 		if (nsrun_build_add(b, NSRUN_MOUNT_SYMLINK, 0, links[i][0],

@@ -52,6 +52,20 @@ is_host_root(bool *whole)
 }
 
 bool
+nsrun_identity_is_host_root(void)
+{
+	bool whole;
+
+	return is_host_root(&whole);
+}
+
+bool
+nsrun_identity_can_mount(void)
+{
+	return has_capability(CAP_SYS_ADMIN);
+}
+
+bool
 nsrun_identity_maps(const struct nsrun_identity *who,
     const struct nsrun_pin *pin)
 {

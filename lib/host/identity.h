@@ -36,4 +36,8 @@ bool nsrun_identity_maps(const struct nsrun_identity *who,
 const char *nsrun_identity_try_maps(const struct nsrun_identity *who,
     const struct nsrun_granted *roots, size_t n);
 
+/* Is our uid 0 the host's own? Have we the right to mount where we are? */
+bool nsrun_identity_is_host_root(void);
+bool nsrun_identity_can_mount(void);
+
 #endif

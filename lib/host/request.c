@@ -155,22 +155,18 @@ set_network(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 static int
 add_limit(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 {
-	const char *equals = strchr(value, '=');
-	char name[32] = "";
 	uint64_t number;
 	int kind;
 
-	if (equals && equals - value < (ptrdiff_t)sizeof name)
-		memcpy(name, value, (size_t)(equals - value));
-	kind = nsrun_limit_find(name);
-	if (!equals || kind < 0)
+	switch (nsrun_limit_parse(value, &kind, &number)) {
+	case 0:
+		break;
+	case -1:
 		return bad(err, "is not KEY=VALUE with a KEY of"
 		    " nsrun-profiles(5)", value);
-	if (nsrun_limit_unit((enum nsrun_limit_kind)kind) == 's' &&
-	    nsrun_duration_parse(equals + 1, &number) == 0)
-		number = (number + 999) / 1000;
-	else if (nsrun_size_parse(equals + 1, &number) < 0)
+	default:
 		return bad(err, "is not a number, a size or a duration", value);
+	}
 	r->limits[kind] = (struct nsrun_limit){ true, number };
 	return 0;
 }

@@ -20,22 +20,49 @@ static int
 check_bind(const struct nsrun_plan *plan, const struct nsrun_mount *m,
     struct nsrun_err *err)
 {
-	if (!m->source || !nsrun_path_is_clean(m->source))
+	if (!m->source || (plan->profile && !nsrun_path_is_clean(m->source)))
 		return broken(err, "the source is not a clean absolute path",
 		    m->source);
 	if (m->flags & NSRUN_MOUNT_IDMAPPED &&
 	    (!(m->flags & NSRUN_MOUNT_PINNED) || !plan->identity.clones_trees))
 		return broken(err, "an idmapped bind needs a pinned source and"
 		    " a caller that leaves uid 0", m->source);
-	/* A tree that is written is never taken with what is mounted on it. */
+	/*
+	 * A tree that is written is never taken with what is mounted on it,
+	 * unless the caller named each mount himself.
+	 */
 	if (!(m->flags & NSRUN_MOUNT_RDONLY) &&
-	    m->flags & NSRUN_MOUNT_RECURSIVE)
+	    m->flags & NSRUN_MOUNT_RECURSIVE && plan->profile)
 		return broken(err, "a writable bind is not recursive",
 		    m->source);
-	if (m->flags & NSRUN_MOUNT_PINNED &&
+	if (m->flags & NSRUN_MOUNT_PINNED && plan->profile &&
 	    !S_ISDIR(m->pin.type) && !S_ISREG(m->pin.type))
 		return broken(err, "a pinned source is a directory or a file",
 		    m->source);
+	return 0;
+}
+
+/* Written back into place by a profile; resolved by the kernel in any case. */
+static bool
+is_target(const struct nsrun_plan *plan, const char *target)
+{
+	return target && *target == '/' &&
+	    (!plan->profile || nsrun_path_is_clean(target));
+}
+
+static int
+check_overlay(const struct nsrun_mount *m, struct nsrun_err *err)
+{
+	size_t n = 0;
+
+	while (m->layers && m->layers[n])
+		n++;
+	if (n < (m->flags & NSRUN_MOUNT_RDONLY ? 2 : 1))
+		return broken(err, "an overlay without enough layers",
+		    m->target);
+	if (!m->source != !m->work)
+		return broken(err, "an overlay's upper layer and its work"
+		    " directory go together", m->target);
 	return 0;
 }
 
@@ -47,18 +74,20 @@ check_mount(const struct nsrun_plan *plan, size_t i, struct nsrun_err *err)
 	if ((m->kind == NSRUN_MOUNT_ROOT) != (i == 0))
 		return broken(err, "the root is the first mount, once",
 		    m->target);
-	if (!m->target || !nsrun_path_is_clean(m->target))
+	if (!is_target(plan, m->target))
 		return broken(err, "the target is not a clean absolute path",
 		    m->target);
-	if (m->mode > 07777)
+	if (m->mode & ~(mode_t)(S_IFMT | 07777) || m->parent_mode > 07777)
 		return broken(err, "the mode is out of range", m->target);
 	if ((m->kind == NSRUN_MOUNT_ROOT || m->kind == NSRUN_MOUNT_TMPFS) &&
-	    (!m->size_bytes || !m->n_inodes))
+	    plan->profile && (!m->size_bytes || !m->n_inodes))
 		return broken(err, "a tmpfs without a bound", m->target);
 	if (m->kind == NSRUN_MOUNT_SYMLINK && !m->source)
 		return broken(err, "a symbolic link without text", m->target);
 	if (m->kind == NSRUN_MOUNT_BIND)
 		return check_bind(plan, m, err);
+	if (m->kind == NSRUN_MOUNT_OVERLAY)
+		return check_overlay(m, err);
 	return 0;
 }
 
@@ -75,7 +104,8 @@ check_mounts(const struct nsrun_plan *plan, struct nsrun_err *err)
 			return -1;
 		has_proc |= plan->mounts.v[i].kind == NSRUN_MOUNT_PROC;
 	}
-	if (has_proc && !(plan->namespaces & CLONE_NEWPID))
+	if (has_proc && !(plan->namespaces & CLONE_NEWPID) &&
+	    plan->join.pid < 0)
 		return broken(err, "a procfs needs a pid namespace", "/proc");
 	if (plan->n_sysctls && !has_proc)
 		return broken(err, "namespace settings need a procfs", "/proc");
@@ -97,14 +127,24 @@ static int
 check_identity(const struct nsrun_plan *plan, struct nsrun_err *err)
 {
 	const struct nsrun_identity *who = &plan->identity;
+	uint64_t all = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID;
 
-	if (!(plan->namespaces & CLONE_NEWUSER) ||
-	    !(plan->namespaces & CLONE_NEWNS) ||
-	    !(plan->namespaces & CLONE_NEWPID))
+	if (plan->profile && (plan->namespaces & all) != all)
 		return broken(err, "a sandbox has user, mount and pid"
 		    " namespaces of its own", NULL);
+	if (!(plan->namespaces & CLONE_NEWNS))
+		return broken(err, "without a mount namespace of its own",
+		    NULL);
 	if (who->leaves_root && (!who->host_uid || !who->host_gid))
 		return broken(err, "leaving uid 0 for uid 0", NULL);
+	if (!(plan->namespaces & CLONE_NEWUSER) || who->finds_maps) {
+		if (plan->uid_map.n || plan->gid_map.n || who->lock_namespaces)
+			return broken(err, "id maps without a user namespace"
+			    " of our own", NULL);
+		return 0;
+	}
+	if (who->asks_for_maps && !plan->profile)
+		return 0;
 	if (check_idmap(&plan->uid_map, who->lock_namespaces ? 0 : who->uid,
 	    who->host_uid, err) < 0)
 		return -1;
@@ -112,15 +152,40 @@ check_identity(const struct nsrun_plan *plan, struct nsrun_err *err)
 	    who->host_gid, err);
 }
 
+static int
+check_process(const struct nsrun_plan *plan, struct nsrun_err *err)
+{
+	const struct nsrun_process *process = &plan->process;
+
+	if (plan->profile && (process->lingers || process->keeps_fds ||
+	    process->caps || process->session == NSRUN_SESSION_CALLER))
+		return broken(err, "a profile keeps nothing of the caller's",
+		    NULL);
+	if (process->n_locks > NSRUN_LOCKS_MAX)
+		return broken(err, "too many lock files",
+		    process->locks[NSRUN_LOCKS_MAX]);
+	if (!process->in_place)
+		return 0;
+	if (process->n_locks || process->lingers)
+		return broken(err, "locks and what is left behind need a pid 1"
+		    " of ours", NULL);
+	for (int i = 0; i < 3; i++)
+		if (plan->stdio[i] != NSRUN_STDIO_INHERIT)
+			return broken(err, "a relay needs a pid 1 of ours",
+			    NULL);
+	return 0;
+}
+
 int
 nsrun_plan_check(const struct nsrun_plan *plan, struct nsrun_err *err)
 {
-	if (check_identity(plan, err) < 0 || check_mounts(plan, err) < 0)
+	if (check_identity(plan, err) < 0 || check_mounts(plan, err) < 0 ||
+	    check_process(plan, err) < 0)
 		return -1;
 	if (plan->loopback && !(plan->namespaces & CLONE_NEWNET))
 		return broken(err, "loopback is brought up only in a network"
 		    " namespace of our own", NULL);
-	if (plan->network != NSRUN_NETWORK_DENIED &&
+	if (plan->profile && plan->network != NSRUN_NETWORK_DENIED &&
 	    !(plan->namespaces & CLONE_NEWNET))
 		return broken(err, "sockets need a network namespace of our"
 		    " own", NULL);
@@ -132,10 +197,10 @@ nsrun_plan_check(const struct nsrun_plan *plan, struct nsrun_err *err)
 	    (plan->stdio[1] == NSRUN_STDIO_INHERIT ||
 	    plan->stdio[2] == NSRUN_STDIO_INHERIT))
 		return broken(err, "an output cap needs captured output", NULL);
-	if (!plan->cwd || !nsrun_path_is_clean(plan->cwd))
+	if (!plan->cwd || (plan->profile && !nsrun_path_is_clean(plan->cwd)))
 		return broken(err, "the working directory is not a clean"
 		    " absolute path", plan->cwd);
-	if (!plan->n_argv || !*plan->argv[0])
+	if (!plan->n_argv || (plan->profile && !*plan->argv[0]))
 		return broken(err, "no command", NULL);
 	return 0;
 }

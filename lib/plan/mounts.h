@@ -6,13 +6,17 @@
  * an earlier one. Targets are paths in the new root and are resolved beneath
  * it: no symbolic link of any tree leads outside. What a target lacks (parents
  * 0755, a directory or an empty file) is made where the file system is one
- * that the plan made; on the host's nothing is ever created.
+ * that the plan made. On the host's nothing is created, unless the plan says
+ * writes_host: then what was asked for by name (DIR, FILE, SYMLINK) stays, and
+ * a mere mount point goes again with the sandbox.
  */
 #ifndef NSRUN_PLAN_MOUNTS_H
 #define NSRUN_PLAN_MOUNTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 enum nsrun_mount_kind {
@@ -28,6 +32,13 @@ enum nsrun_mount_kind {
 	NSRUN_MOUNT_SYMLINK,	/* source is the link's text */
 	NSRUN_MOUNT_COVER,	/* target over itself, read-only */
 	NSRUN_MOUNT_MASK,	/* a file over target that does not open */
+	NSRUN_MOUNT_MQUEUE,	/* the message queues of the ipc namespace */
+	NSRUN_MOUNT_OVERLAY,	/* of layers, host paths, lowest first: RDONLY;
+				   or written to source and work, host paths; or
+				   to a tmpfs of size_bytes if source is NULL */
+	NSRUN_MOUNT_DATA,	/* a file of mode that holds data, as a mount */
+	NSRUN_MOUNT_REMOUNT,	/* what is mounted at target turns read-only */
+	NSRUN_MOUNT_CHMOD,	/* target, which must be there, gets mode */
 	NSRUN_N_MOUNT_KINDS
 };
 
@@ -44,6 +55,12 @@ enum nsrun_mount_flag {
 	NSRUN_MOUNT_GRANT	= 1 << 7,	/* a root of the caller's */
 	NSRUN_MOUNT_EXACT	= 1 << 8,	/* no link to the target;
 						   COVER: it must be pin */
+	NSRUN_MOUNT_NOLINK	= 1 << 9,	/* the target is no link */
+	NSRUN_MOUNT_HOST_ROOT	= 1 << 10,	/* BIND: the source is "/" */
+	NSRUN_MOUNT_REPLACE	= 1 << 11,	/* FILE, SYMLINK: the same may
+						   be there already */
+	NSRUN_MOUNT_HIDDEN	= 1 << 12,	/* ROOT: a directory of its
+						   tmpfs, the rest is ours */
 };
 
 /* What a source was when it was opened; equal on reopening or no launch. */
@@ -64,18 +81,31 @@ struct nsrun_mount {
 	const char		*target;	/* absolute and clean */
 	const void		*data;		/* FILE */
 	size_t			n_data;
+	const char		*work;		/* OVERLAY: work directory */
+	const char *const	*layers;	/* OVERLAY: NULL at the end */
 	mode_t			mode;		/* 0: the kind's own */
+	mode_t			parent_mode;	/* of parents made; 0: 0755 */
 	mode_t			type;		/* BIND: S_IFDIR or S_IFREG when
 						   known, which saves asking */
-	uint64_t		size_bytes;	/* tmpfs kinds; never 0 */
-	uint64_t		n_inodes;
+	uint64_t		size_bytes;	/* tmpfs kinds; 0: the kernel's,
+						   never in a profile's plan */
+	uint64_t		n_inodes;	/* DEVPTS: terminals */
 	struct nsrun_pin	pin;
 };
 
 struct nsrun_mounts {
 	struct nsrun_mount	*v;
 	size_t			n;
+	bool			writes_host;
 };
+
+/* Permission bits; `own` where the entry does not say. 0 is said with S_IFMT
+ * bits beside it. */
+static inline mode_t
+nsrun_mount_mode(const struct nsrun_mount *m, mode_t own)
+{
+	return m->mode ? m->mode & 07777 : own;
+}
 
 /* MOUNT_ATTR_* of mount_setattr(2) that every mount of m's kind carries. */
 uint64_t nsrun_mount_attributes(const struct nsrun_mount *m);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/number.h"
 #include "plan/plan.h"
 
 static const struct {
@@ -52,6 +53,25 @@ nsrun_limit_find(const char *name)
 	return -1;
 }
 
+int
+nsrun_limit_parse(const char *text, int *kind, uint64_t *value)
+{
+	const char *equals = strchr(text, '=');
+	char name[32] = "";
+
+	if (equals && equals - text < (ptrdiff_t)sizeof name)
+		memcpy(name, text, (size_t)(equals - text));
+	*kind = nsrun_limit_find(name);
+	if (!equals || *kind < 0)
+		return -1;
+	if (limits[*kind].unit == 's' &&
+	    nsrun_duration_parse(equals + 1, value) == 0)
+		*value = (*value + 999) / 1000;
+	else if (nsrun_size_parse(equals + 1, value) < 0)
+		return -2;
+	return 0;
+}
+
 const char *
 nsrun_stdio_name(enum nsrun_stdio stdio)
 {
@@ -93,6 +113,11 @@ nsrun_mount_kind_name(enum nsrun_mount_kind kind)
 		[NSRUN_MOUNT_SYMLINK]	= "symlink",
 		[NSRUN_MOUNT_COVER]	= "cover",
 		[NSRUN_MOUNT_MASK]	= "mask",
+		[NSRUN_MOUNT_MQUEUE]	= "mqueue",
+		[NSRUN_MOUNT_OVERLAY]	= "overlay",
+		[NSRUN_MOUNT_DATA]	= "data",
+		[NSRUN_MOUNT_REMOUNT]	= "remount-ro",
+		[NSRUN_MOUNT_CHMOD]	= "chmod",
 	};
 	_Static_assert(sizeof names / sizeof *names == NSRUN_N_MOUNT_KINDS,
 	    "all");

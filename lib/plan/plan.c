@@ -9,7 +9,11 @@
 void
 nsrun_plan_init(struct nsrun_plan *plan)
 {
-	*plan = (struct nsrun_plan){ .arena = NSRUN_ARENA_INIT };
+	*plan = (struct nsrun_plan){
+		.arena = NSRUN_ARENA_INIT,
+		.join = { -1, -1, -1, -1 },
+		.process = { .block_fd = -1, .sync_fd = -1 },
+	};
 }
 
 void
@@ -56,7 +60,8 @@ nsrun_plan_add_mount(struct nsrun_plan *plan, const struct nsrun_mount *m,
 		new.pin.fd = -1;	/* only a pinned source is kept open */
 	if (!copy || (new.source && !copy_string(plan, &new.source)) ||
 	    !copy_string(plan, &new.target) || (new.data &&
-	    !(new.data = nsrun_arena_dup(&plan->arena, m->data, m->n_data))))
+	    !(new.data = nsrun_arena_dup(&plan->arena, m->data, m->n_data))) ||
+	    (new.work && !copy_string(plan, &new.work)))
 		return nsrun_err_nomem(err, m->target);
 	*copy = new;
 	mounts->n++;
@@ -91,6 +96,32 @@ nsrun_plan_add_filter(struct nsrun_plan *plan,
 	return 0;
 }
 
+int
+nsrun_plan_put_filter(struct nsrun_plan *plan,
+    const struct nsrun_filter *filter, struct nsrun_err *err)
+{
+	if (nsrun_plan_add_filter(plan, filter, err) < 0)
+		return -1;
+	memmove(plan->filters + 1, plan->filters,
+	    (plan->n_filters - 1) * sizeof *plan->filters);
+	plan->filters[0] = filter;
+	return 0;
+}
+
+int
+nsrun_plan_add_consumed(struct nsrun_plan *plan, int fd, struct nsrun_err *err)
+{
+	struct nsrun_process *process = &plan->process;
+	int *slot = append(plan, &process->consumed, process->n_consumed,
+	    sizeof *slot);
+
+	if (!slot)
+		return nsrun_err_nomem(err, "descriptors");
+	*slot = fd;
+	process->n_consumed++;
+	return 0;
+}
+
 static int
 add_name(struct nsrun_plan *plan, const char ***v, size_t *n, const char *name,
     struct nsrun_err *err)
@@ -116,6 +147,14 @@ nsrun_plan_add_feature(struct nsrun_plan *plan, const char *name,
     struct nsrun_err *err)
 {
 	return add_name(plan, &plan->features, &plan->n_features, name, err);
+}
+
+int
+nsrun_plan_add_lock(struct nsrun_plan *plan, const char *path,
+    struct nsrun_err *err)
+{
+	return add_name(plan, &plan->process.locks, &plan->process.n_locks,
+	    path, err);
 }
 
 int

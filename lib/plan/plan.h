@@ -49,6 +49,11 @@ struct nsrun_identity {
 	bool		keeps_root;	/* the caller is uid 0 and stays it */
 	bool		unlimited;	/* and so has no limit on processes */
 	bool		lock_namespaces;
+	bool		no_more_userns;	/* and it can make none itself */
+	bool		check_no_userns;	/* prove it before it runs */
+	bool		asks_for_maps;	/* the supervisor writes them */
+	bool		finds_maps;	/* somebody else did, before us */
+	bool		sets_ids;	/* joined a user namespace as another */
 	const char	*why_kept;	/* for people; NULL unless keeps_root */
 };
 
@@ -94,6 +99,45 @@ enum nsrun_network {
 	NSRUN_N_NETWORKS
 };
 
+/* Namespaces that exist already and are entered: descriptors, -1 for none. */
+struct nsrun_join {
+	int	user, pid, net;		/* before all else */
+	int	second_user;		/* when all is done */
+};
+
+enum nsrun_session {
+	NSRUN_SESSION_OWN,	/* pid 1's, and another for the command */
+	NSRUN_SESSION_SHARED,	/* one for both */
+	NSRUN_SESSION_CALLER,	/* the caller's, and with it its terminal */
+};
+
+/*
+ * How the command comes to be, and what of its caller it keeps. All zero is
+ * what a profile wants: nothing of the caller's.
+ */
+enum { NSRUN_LOCKS_MAX = 56 };
+
+struct nsrun_process {
+	bool		in_place;	/* no pid 1 of ours: the child is it */
+	bool		waits;		/* to be released, before all else */
+	bool		lingers;	/* what it leaves behind goes on */
+	bool		outlives;	/* a dead supervisor ends nothing */
+	bool		keeps_signals;	/* ignored and blocked as they are */
+	bool		keeps_fds;	/* open as they are */
+	bool		open_init;	/* pid 1 may be looked into */
+	bool		free_caps;	/* uid 0 inside is not made powerless */
+	bool		names_command;	/* its pid is wanted outside */
+	enum nsrun_session session;
+	uint64_t	caps;		/* kept, 1 << CAP_*, in all five sets */
+	int		block_fd;	/* a byte or its end is "go"; or -1 */
+	int		sync_fd;	/* pid 1's alone, to its end; or -1 */
+	const char	**locks;	/* files that pid 1 read-locks */
+	size_t		n_locks;
+	int		*consumed;	/* descriptors not for the command */
+	size_t		n_consumed;
+	const char	*file;		/* to execute; NULL: argv[0] */
+};
+
 /* What the supervisor enforces and watches, outside. */
 struct nsrun_supervision {
 	uint64_t	timeout_ms;		/* 0: none */
@@ -124,6 +168,10 @@ struct nsrun_plan {
 	char			**argv;		/* NULL at the end */
 	size_t			n_argv;
 	const char		*cwd;
+	const char		**cwd_else;	/* tried next; PWD follows. NULL
+						   at the end; NULL: none */
+	struct nsrun_join	join;
+	struct nsrun_process	process;
 	struct nsrun_supervision supervision;
 	const char		**fallbacks;	/* taken, for the report */
 	size_t			n_fallbacks;
@@ -141,12 +189,20 @@ int nsrun_plan_add_sysctl(struct nsrun_plan *plan, const char *path,
     const char *value, struct nsrun_err *err);
 int nsrun_plan_add_filter(struct nsrun_plan *plan,
     const struct nsrun_filter *filter, struct nsrun_err *err);
+/* The same, before all others. */
+int nsrun_plan_put_filter(struct nsrun_plan *plan,
+    const struct nsrun_filter *filter, struct nsrun_err *err);
 int nsrun_plan_add_fallback(struct nsrun_plan *plan, const char *name,
     struct nsrun_err *err);
 int nsrun_plan_add_feature(struct nsrun_plan *plan, const char *name,
     struct nsrun_err *err);
 int nsrun_plan_add_idrange(struct nsrun_plan *plan, struct nsrun_idmap *map,
     struct nsrun_idrange range, struct nsrun_err *err);
+int nsrun_plan_add_lock(struct nsrun_plan *plan, const char *path,
+    struct nsrun_err *err);
+/* fd stays the caller's to close in this process; the command gets none. */
+int nsrun_plan_add_consumed(struct nsrun_plan *plan, int fd,
+    struct nsrun_err *err);
 int nsrun_plan_set_argv(struct nsrun_plan *plan, char *const argv[],
     struct nsrun_err *err);
 
@@ -162,6 +218,8 @@ int nsrun_limit_resource(enum nsrun_limit_kind kind);	/* RLIMIT_* */
 /* Is it counted in bytes ('b'), seconds ('s') or pieces ('n')? */
 char nsrun_limit_unit(enum nsrun_limit_kind kind);
 int nsrun_limit_find(const char *name);			/* -1: none */
+/* "KEY=VALUE"; -1: there is no such key, -2: that is no value. */
+int nsrun_limit_parse(const char *text, int *kind, uint64_t *value);
 const char *nsrun_stdio_name(enum nsrun_stdio stdio);
 const char *nsrun_network_name(enum nsrun_network network);
 

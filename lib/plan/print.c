@@ -49,7 +49,7 @@ row_mount(FILE *out, const struct nsrun_mount *m)
 	}
 	nsrun_print_name(out, m->target);
 	if (m->mode)
-		fprintf(out, " mode=%04o", (unsigned int)m->mode);
+		fprintf(out, " mode=%04o", (unsigned int)m->mode & 07777);
 	if (m->size_bytes)
 		fprintf(out, " size=%s inodes=%" PRIu64,
 		    nsrun_size_text(m->size_bytes, size), m->n_inodes);

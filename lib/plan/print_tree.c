@@ -127,6 +127,11 @@ put_detail(const struct tree *t, const struct nsrun_mount *m)
 	case NSRUN_MOUNT_DIR:
 	case NSRUN_MOUNT_FILE:
 	case NSRUN_MOUNT_SYMLINK:
+	case NSRUN_MOUNT_MQUEUE:
+	case NSRUN_MOUNT_OVERLAY:
+	case NSRUN_MOUNT_DATA:
+	case NSRUN_MOUNT_REMOUNT:
+	case NSRUN_MOUNT_CHMOD:
 	case NSRUN_N_MOUNT_KINDS:
 		break;
 	}

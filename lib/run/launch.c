@@ -11,8 +11,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -35,6 +37,7 @@ nsrun_run_init(struct nsrun_run *run, const struct nsrun_plan *plan)
 		.plan = plan, .pidfd = -1, .channel_fd = -1, .control_fd = -1,
 		.watch_fd = -1, .signal_fd = -1, .stop_fd = -1,
 		.userns_fd = -1, .terminal_fd = -1, .tty_fd = -1,
+		.janitor_fd = -1, .command_fd = -1,
 	};
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)
 		run->relays[i] = (struct nsrun_relay){
@@ -46,7 +49,9 @@ nsrun_run_init(struct nsrun_run *run, const struct nsrun_plan *plan)
 void
 nsrun_run_deinit(struct nsrun_run *run)
 {
-	if (run->pidfd >= 0) {
+	/* One that lingers is not ours to end any more. */
+	if (run->pidfd >= 0 && !(run->state == NSRUN_STATE_ENDED &&
+	    run->plan->process.lingers)) {
 		sys_pidfd_send_signal(run->pidfd, SIGKILL);
 		while (waitpid(run->pid, NULL, __WALL) < 0 && errno == EINTR)
 			continue;
@@ -59,6 +64,8 @@ nsrun_run_deinit(struct nsrun_run *run)
 	nsrun_fd_close(&run->control_fd);
 	nsrun_fd_close(&run->stop_fd);
 	nsrun_fd_close(&run->userns_fd);
+	nsrun_fd_close(&run->janitor_fd);
+	nsrun_fd_close(&run->command_fd);
 	nsrun_fd_close(&run->terminal_fd);
 }
 
@@ -88,35 +95,59 @@ clone_child(const struct nsrun_prep *prep, uint64_t more_flags, int *pidfd,
 	return pid;
 }
 
+/* Enter the namespaces of the plan: the user namespace gives the rights. */
+static const char *
+join(const struct nsrun_join *to)
+{
+	if (to->user >= 0 && setns(to->user, CLONE_NEWUSER) < 0)
+		return "setns user";
+	if (to->pid >= 0 && setns(to->pid, CLONE_NEWPID) < 0)
+		return "setns pid";
+	if (to->net >= 0 && setns(to->net, CLONE_NEWNET) < 0)
+		return "setns net";
+	return NULL;
+}
+
 /*
- * Leave uid 0, then clone. Raw system calls: the C library's would change the
- * ids of every thread of a host. Not dumpable from here to the command's exec:
- * this is root's memory and root's descriptors, in a process of another's ids
- * (CVE-2016-9962). The descriptor table is shared with the parent, so the pidfd
- * lands there.
+ * Raw system calls: the C library's would change the ids of every thread of a
+ * host. Not dumpable from here to the command's exec: this is root's memory and
+ * root's descriptors, in a process of another's ids (CVE-2016-9962).
+ */
+static const char *
+leave_root(const struct nsrun_identity *who)
+{
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return "PR_SET_DUMPABLE";
+	if (syscall(SYS_setgroups, 0, NULL) < 0)
+		return "setgroups";
+	if (syscall(SYS_setresgid, who->host_gid, who->host_gid,
+	    who->host_gid) < 0)
+		return "setresgid";
+	if (syscall(SYS_setresuid, who->host_uid, who->host_uid,
+	    who->host_uid) < 0)
+		return "setresuid";
+	/* Again: a change of ids sets it as fs.suid_dumpable says. */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return "PR_SET_DUMPABLE";
+	return NULL;
+}
+
+/*
+ * Leave uid 0, or join namespaces, then clone. The descriptor table is shared
+ * with the parent, so the pidfd lands there.
  */
 static _Noreturn void
 intermediate(const struct nsrun_prep *prep, struct told *told)
 {
 	const struct nsrun_identity *who = &prep->plan->identity;
-	const char *call;
+	const char *call = join(&prep->plan->join);
 
-	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		call = "PR_SET_DUMPABLE";
-	else if (syscall(SYS_setgroups, 0, NULL) < 0)
-		call = "setgroups";
-	else if (syscall(SYS_setresgid, who->host_gid, who->host_gid,
-	    who->host_gid) < 0)
-		call = "setresgid";
-	else if (syscall(SYS_setresuid, who->host_uid, who->host_uid,
-	    who->host_uid) < 0)
-		call = "setresuid";
-	else if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		/* Again: a change of ids sets it as fs.suid_dumpable says. */
-		call = "PR_SET_DUMPABLE";
-	else if (clone_child(prep, CLONE_PARENT, &told->pidfd, &told->pid) < 0)
+	if (!call && who->leaves_root)
+		call = leave_root(who);
+	if (!call && clone_child(prep, CLONE_PARENT, &told->pidfd,
+	    &told->pid) < 0)
 		call = "clone3";
-	else
+	if (!call)
 		_exit(0);
 	told->errnum = errno;
 	for (size_t i = 0; i < sizeof told->call - 1 && call[i]; i++)
@@ -149,7 +180,8 @@ clone_through_intermediate(const struct nsrun_prep *prep,
 	run->pidfd = told->pidfd;
 	if (told->errnum) {
 		errno = told->errnum;
-		nsrun_err_sys(err, told->call[0] == 'c' ? NSRUN_STEP_NAMESPACE :
+		nsrun_err_sys(err, told->call[0] == 'c' ||
+		    !strncmp(told->call, "setns", 5) ? NSRUN_STEP_NAMESPACE :
 		    NSRUN_STEP_IDENTITY, told->call, NULL, NULL);
 	}
 	munmap(told, sizeof *told);
@@ -164,7 +196,7 @@ clone_through_intermediate(const struct nsrun_prep *prep,
  * and its signalfd tells only of what is blocked.
  */
 static int
-clone_blocked(const struct nsrun_prep *prep, struct nsrun_run *run,
+clone_blocked(struct nsrun_prep *prep, struct nsrun_run *run,
     struct nsrun_err *err)
 {
 	sigset_t all, saved;
@@ -174,7 +206,11 @@ clone_blocked(const struct nsrun_prep *prep, struct nsrun_run *run,
 	if (sigprocmask(SIG_SETMASK, &all, &saved) < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_NAMESPACE, "sigprocmask",
 		    NULL, NULL);
-	if (prep->plan->identity.leaves_root)
+	sigemptyset(&prep->signals);
+	if (prep->plan->process.keeps_signals)
+		prep->signals = run->caller_mask ? *run->caller_mask : saved;
+	if (prep->plan->identity.leaves_root || prep->plan->join.user >= 0 ||
+	    prep->plan->join.pid >= 0 || prep->plan->join.net >= 0)
 		rc = clone_through_intermediate(prep, run, err);
 	else if (clone_child(prep, 0, &run->pidfd, &run->pid) < 0)
 		rc = nsrun_err_sys(err, NSRUN_STEP_NAMESPACE, "clone3", NULL,

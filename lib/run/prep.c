@@ -108,7 +108,7 @@ static int
 open_channels(struct nsrun_prep *prep, struct nsrun_run *run,
     struct nsrun_err *err)
 {
-	int channel[2], control[2];
+	int channel[2], control[2], on = 1;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel) < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "socketpair",
@@ -120,6 +120,10 @@ open_channels(struct nsrun_prep *prep, struct nsrun_run *run,
 		    NULL);
 	prep->control_fd = control[0];
 	run->control_fd = control[1];
+	if (prep->plan->process.names_command && setsockopt(run->channel_fd,
+	    SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "SO_PASSCRED",
+		    NULL, NULL);
 	if (nsrun_fd_raise(&run->channel_fd) < 0 ||
 	    nsrun_fd_raise(&run->control_fd) < 0 ||
 	    nsrun_fd_raise(&prep->channel_fd) < 0 ||
@@ -265,10 +269,13 @@ prepare_mounts(struct nsrun_prepared *p, struct nsrun_err *err)
 		struct nsrun_tmpfs_text *text = &prep->tmpfs[i];
 
 		prep->tree_fds[i] = -1;
-		snprintf(text->size, sizeof text->size, "%" PRIu64,
-		    m->size_bytes);
-		snprintf(text->inodes, sizeof text->inodes, "%" PRIu64,
-		    m->n_inodes);
+		/* "" where the kernel's own is wanted. */
+		if (m->size_bytes)
+			snprintf(text->size, sizeof text->size, "%" PRIu64,
+			    m->size_bytes);
+		if (m->n_inodes)
+			snprintf(text->inodes, sizeof text->inodes,
+			    "%" PRIu64, m->n_inodes);
 		snprintf(text->mode, sizeof text->mode, "%o",
 		    m->mode ? (unsigned int)m->mode & 07777 : 0755);
 	}
@@ -326,11 +333,15 @@ static int
 prepare_exec(struct nsrun_prepared *p, struct nsrun_err *err)
 {
 	const struct nsrun_plan *plan = p->prep.plan;
-	const char *path = nsrun_plan_env(plan, "PATH"), *name = plan->argv[0];
+	const char *path = nsrun_plan_env(plan, "PATH");
+	const char *name = plan->process.file ? plan->process.file :
+	    plan->argv[0];
 	size_t n = 0, room = 2;
 	char **v;
 
-	if (!path || strchr(name, '/'))
+	if (!path)
+		path = "/bin:/usr/bin";
+	if (!*name || strchr(name, '/'))
 		path = NULL;
 	for (const char *s = path; s && *s; s++)
 		room += *s == ':';
@@ -352,6 +363,82 @@ prepare_exec(struct nsrun_prepared *p, struct nsrun_err *err)
 	return v[0] ? 0 : nsrun_err_nomem(err, name);
 }
 
+/* A script without "#!" is the shell's, where the plan wants execvp(3). */
+static int
+prepare_script(struct nsrun_prepared *p, struct nsrun_err *err)
+{
+	const struct nsrun_plan *plan = p->prep.plan;
+	char **v;
+
+	if (plan->profile)
+		return 0;
+	v = nsrun_arena_alloc(&p->arena, (plan->n_argv + 2) * sizeof *v);
+	if (!v || !(v[0] = nsrun_arena_strdup(&p->arena, "/bin/sh")))
+		return nsrun_err_nomem(err, "arguments");
+	/* v[1] is the file's, when it is known. */
+	for (size_t i = 1; i < plan->n_argv; i++)
+		v[i + 1] = plan->argv[i];
+	p->prep.script_argv = v;
+	return 0;
+}
+
+/* PWD says where the command starts; which of several, the child finds out. */
+static int
+prepare_pwd(struct nsrun_prepared *p, struct nsrun_err *err)
+{
+	const struct nsrun_plan *plan = p->prep.plan;
+	size_t n = 0;
+
+	while (plan->cwd_else && plan->cwd_else[n])
+		n++;
+	p->prep.pwds = nsrun_arena_alloc(&p->arena,
+	    (n + 1) * sizeof *p->prep.pwds);
+	if (!p->prep.pwds)
+		return nsrun_err_nomem(err, "PWD");
+	for (size_t i = 0; i <= n; i++) {
+		p->prep.pwds[i] = nsrun_arena_printf(&p->arena, "PWD=%s",
+		    i ? plan->cwd_else[i - 1] : plan->cwd);
+		if (!p->prep.pwds[i])
+			return nsrun_err_nomem(err, "PWD");
+	}
+	for (n = 0; n < plan->n_env && strncmp(plan->env[n], "PWD=", 4); n++)
+		continue;
+	p->prep.pwd_slot = n;
+	return 0;
+}
+
+/* What must be closed by name where nothing else is: see apply_fds.c. */
+static int
+list_ours(struct nsrun_prepared *p, struct nsrun_err *err)
+{
+	struct nsrun_prep *prep = &p->prep;
+	const struct nsrun_plan *plan = prep->plan;
+	const struct nsrun_mounts *mounts = &plan->mounts;
+	int *v = nsrun_arena_alloc(&p->arena, (plan->process.n_consumed +
+	    2 * mounts->n + 8) * sizeof *v);
+	unsigned int n = 0;
+
+	if (!v)
+		return nsrun_err_nomem(err, "descriptors");
+	v[n++] = prep->proc_fd;
+	for (size_t i = 0; i < plan->process.n_consumed; i++)
+		v[n++] = plan->process.consumed[i];
+	for (size_t i = 0; i < mounts->n; i++) {
+		if (prep->tree_fds[i] >= 0)
+			v[n++] = prep->tree_fds[i];
+		if (mounts->v[i].pin.fd >= 0)
+			v[n++] = mounts->v[i].pin.fd;
+	}
+	for (int i = 0; i < 3; i++)
+		if (p->child_fds[i] >= 0)
+			v[n++] = p->child_fds[i];
+	if (prep->watch_fd >= 0)
+		v[n++] = prep->watch_fd;
+	prep->close_fds = v;
+	prep->n_close = n;
+	return 0;
+}
+
 int
 nsrun_prepared_build(struct nsrun_prepared *p, struct nsrun_run *run,
     struct nsrun_err *err)
@@ -365,13 +452,16 @@ nsrun_prepared_build(struct nsrun_prepared *p, struct nsrun_run *run,
 	    open_channels(prep, run, err) < 0 || open_stdio(p, run, err) < 0 ||
 	    prepare_mounts(p, err) < 0 ||
 	    prepare_limits(prep, err) < 0 || prepare_filters(p, err) < 0 ||
-	    prepare_exec(p, err) < 0)
+	    prepare_exec(p, err) < 0 || prepare_script(p, err) < 0 ||
+	    prepare_pwd(p, err) < 0)
 		return -1;
-	for (int i = 0; i < 2; i++)
-		nsrun_map_texts(prep->plan, i, prep->uid_maps[i],
-		    prep->gid_maps[i]);
+	if (prep->plan->uid_map.n && prep->plan->gid_map.n)
+		for (int i = 0; i < 2; i++)
+			nsrun_map_texts(prep->plan, i, prep->uid_maps[i],
+			    prep->gid_maps[i]);
 	sort_keep(prep);
-	if (prep->plan->identity.clones_trees)
-		return nsrun_trees_clone(prep, err);
-	return 0;
+	if (prep->plan->identity.clones_trees &&
+	    nsrun_trees_clone(prep, err) < 0)
+		return -1;
+	return prep->plan->process.keeps_fds ? list_ours(p, err) : 0;
 }

@@ -11,6 +11,7 @@
 #ifndef NSRUN_RUN_RUN_H
 #define NSRUN_RUN_RUN_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -66,9 +67,14 @@ struct nsrun_run {
 	int	stop_fd;		/* eventfd of nsrun_stop() */
 	int	userns_fd;		/* the first one, until the second has
 					   its maps; or -1 */
+	int	janitor_fd;		/* its pidfd, if there is one; or -1 */
+	int	command_fd;		/* the command's; or -1: not known */
+	const sigset_t *caller_mask;	/* before we blocked signal_fd's; NULL:
+					   the thread's own; borrowed */
 	char	*own_strings;		/* the process's argv and environment */
 	size_t	n_own_strings;		/* as laid out; NULL: to be found */
 	struct nsrun_witness witness;
+	pid_t	command_pid;		/* as the host sees it; 0: not known */
 	bool	reported;
 	struct nsrun_report report;
 	struct nsrun_relay relays[NSRUN_N_RELAYS];	/* as 0, 1, 2 */
@@ -91,6 +97,9 @@ void nsrun_run_init(struct nsrun_run *run, const struct nsrun_plan *plan);
 /* Kills what still runs, waits for it, releases everything. */
 void nsrun_run_deinit(struct nsrun_run *run);
 
+/* Let a child go on that waits for that; -1: it is gone. */
+int nsrun_release(struct nsrun_run *run);
+
 /* Make the child. run->watch_fd and signal_fd are set by the caller, before. */
 int nsrun_launch(struct nsrun_run *run, struct nsrun_err *err);
 
@@ -100,5 +109,11 @@ int nsrun_launch(struct nsrun_run *run, struct nsrun_err *err);
  */
 int nsrun_supervise(struct nsrun_run *run, enum nsrun_run_state until,
     struct nsrun_err *err);
+
+/*
+ * The command has ended: wait until the mount points that were made for it are
+ * gone too, unless somebody may still need them.
+ */
+void nsrun_run_wait_janitor(const struct nsrun_run *run);
 
 #endif

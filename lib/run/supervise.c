@@ -21,6 +21,7 @@
 #include "base/fd.h"
 #include "base/sys.h"
 #include "plan/plan.h"
+#include "run/janitor.h"
 #include "run/prep.h"
 #include "run/relay.h"
 #include "run/tty.h"
@@ -57,7 +58,8 @@ begin_end(struct nsrun_run *run)
 {
 	if (run->state == NSRUN_STATE_ENDED)
 		return;
-	if (run->state == NSRUN_STATE_STARTING) {
+	if (run->state == NSRUN_STATE_STARTING ||
+	    run->plan->process.in_place || run->plan->process.lingers) {
 		sys_pidfd_send_signal(run->pidfd, SIGKILL);
 	} else if (!run->kill_ns) {
 		run->kill_ns = order(run, NSRUN_ORDER_KILL) ?
@@ -72,13 +74,14 @@ cancel(struct nsrun_run *run)
 	begin_end(run);
 }
 
-/* One message and perhaps the terminal's master with it. */
+/* One message, perhaps with a descriptor and the pid of who said it. */
 static ssize_t
-receive(int fd, struct nsrun_message *message, int *passed)
+receive(int fd, struct nsrun_message *message, int *passed, pid_t *pid)
 {
 	union {
 		struct cmsghdr header;
-		char space[CMSG_SPACE(sizeof(int))];
+		char space[CMSG_SPACE(sizeof(int)) +
+		    CMSG_SPACE(sizeof(struct ucred))];
 	} control;
 	struct iovec iov = { message, sizeof *message };
 	struct msghdr msg = {
@@ -86,17 +89,89 @@ receive(int fd, struct nsrun_message *message, int *passed)
 		.msg_control = &control, .msg_controllen = sizeof control,
 	};
 	ssize_t n = recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	struct ucred who;
 
-	if (c && c->cmsg_type == SCM_RIGHTS)
-		memcpy(passed, CMSG_DATA(c), sizeof *passed);
+	for (struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL; c;
+	    c = CMSG_NXTHDR(&msg, c))
+		if (c->cmsg_type == SCM_RIGHTS) {
+			memcpy(passed, CMSG_DATA(c), sizeof *passed);
+		} else if (c->cmsg_type == SCM_CREDENTIALS) {
+			memcpy(&who, CMSG_DATA(c), sizeof who);
+			*pid = who.pid;
+		}
 	return n;
 }
 
 static void
-handle(struct nsrun_run *run, const struct nsrun_message *message, int *passed,
-    struct nsrun_err *err)
+fill_result(struct nsrun_run *run, const struct rusage *used)
 {
+	struct nsrun_result *r = &run->result;
+	int status = run->reported ? run->report.status : SIGKILL;
+
+	*r = (struct nsrun_result){
+		.reason = WIFEXITED(status) ? NSRUN_REASON_EXIT :
+		    NSRUN_REASON_SIGNAL,
+		.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
+		.signal = WIFEXITED(status) ? 0 : WTERMSIG(status),
+		.wall_ms = (uint64_t)(now_ns() - run->started_ns) / 1000000,
+		.cpu_ms = run->report.cpu_us / 1000,
+		.peak_kib = run->report.peak_kib,
+		.n_killed = run->report.n_killed,
+	};
+	if (!run->reported) {
+		r->cpu_ms = (uint64_t)(used->ru_utime.tv_sec +
+		    used->ru_stime.tv_sec) * 1000;
+		r->peak_kib = (uint64_t)used->ru_maxrss;
+	}
+	r->status = r->signal ? 128 + r->signal : r->code;
+	if (run->deadline_hit) {
+		r->reason = NSRUN_REASON_DEADLINE;
+		r->status = 124;
+	} else if (run->cancelled) {
+		r->reason = NSRUN_REASON_CANCELLED;
+		r->status = 128 + (run->stop_signal ? run->stop_signal :
+		    SIGKILL);
+	}
+}
+
+/* It is over for us; pid 1 may still have somebody to look after. */
+static void
+finish(struct nsrun_run *run, const struct rusage *used)
+{
+	static const struct rusage nothing;
+
+	fill_result(run, used ? used : &nothing);
+	/* Nobody reads what is still to come on standard input. */
+	nsrun_relay_deinit(&run->relays[0]);
+	run->state = NSRUN_STATE_ENDED;
+}
+
+/*
+ * The child's end of the channel closed itself in exec, without a word of an
+ * error before: it is the command now. Or it died; its pidfd will tell.
+ */
+static void
+executed(struct nsrun_run *run)
+{
+	nsrun_fd_close(&run->channel_fd);
+	run->state = NSRUN_STATE_RUNNING;
+}
+
+/* A process inside may have got at pid 1's end: what it says, it says late. */
+static bool
+is_timely(const struct nsrun_run *run, const struct nsrun_message *message)
+{
+	return message->kind == NSRUN_MESSAGE_REPORT ?
+	    run->state == NSRUN_STATE_RUNNING :
+	    run->state == NSRUN_STATE_STARTING;
+}
+
+static void
+handle(struct nsrun_run *run, const struct nsrun_message *message, int *passed,
+    pid_t pid, struct nsrun_err *err)
+{
+	if (!is_timely(run, message))
+		return;
 	switch (message->kind) {
 	case NSRUN_MESSAGE_ERROR:
 		if (err->step == NSRUN_STEP_NONE)
@@ -112,6 +187,15 @@ handle(struct nsrun_run *run, const struct nsrun_message *message, int *passed,
 		    !order(run, NSRUN_ORDER_GO))
 			cancel(run);
 		break;
+	case NSRUN_MESSAGE_JANITOR:
+		run->janitor_fd = nsrun_janitor_start(*passed, err);
+		if (run->janitor_fd < 0 || !order(run, NSRUN_ORDER_GO))
+			cancel(run);
+		break;
+	case NSRUN_MESSAGE_COMMAND:
+		run->command_pid = pid;
+		run->command_fd = pid > 0 ? sys_pidfd_open(pid) : -1;
+		break;
 	case NSRUN_MESSAGE_READY:
 		run->witness = message->ready;
 		run->state = NSRUN_STATE_RUNNING;
@@ -119,6 +203,9 @@ handle(struct nsrun_run *run, const struct nsrun_message *message, int *passed,
 	case NSRUN_MESSAGE_REPORT:
 		run->report = message->report;
 		run->reported = true;
+		/* Then that is all we wait for. */
+		if (run->plan->process.lingers)
+			finish(run, NULL);
 		break;
 	}
 }
@@ -129,13 +216,17 @@ read_channel(struct nsrun_run *run, struct nsrun_err *err)
 {
 	struct nsrun_message message;
 	nsrun_autoclose int passed = -1;
+	pid_t pid = 0;
 	ssize_t n;
 
 	if (run->channel_fd < 0)
 		return false;
-	n = receive(run->channel_fd, &message, &passed);
+	n = receive(run->channel_fd, &message, &passed, &pid);
 	if (n == sizeof message)
-		handle(run, &message, &passed, err);
+		handle(run, &message, &passed, pid, err);
+	else if (n == 0 && run->plan->process.in_place &&
+	    err->step == NSRUN_STEP_NONE && run->state < NSRUN_STATE_RUNNING)
+		executed(run);
 	else if (n >= 0 || (errno != EINTR && errno != EAGAIN)) {
 		nsrun_fd_close(&run->channel_fd);
 		/* It may wait for an answer to what we could not read. */
@@ -143,6 +234,18 @@ read_channel(struct nsrun_run *run, struct nsrun_err *err)
 			cancel(run);
 	}
 	return n == sizeof message;
+}
+
+/* Without a profile it is the command's alone, and ends nothing of ours. */
+static void
+pass_to_command(const struct nsrun_run *run, int signal)
+{
+	int fd = run->plan->process.in_place ? run->pidfd : run->command_fd;
+
+	/* With a terminal of its own it has had that one by way of it. */
+	if (fd >= 0 && run->state == NSRUN_STATE_RUNNING &&
+	    !(signal == SIGWINCH && run->terminal_fd >= 0))
+		sys_pidfd_send_signal(fd, signal);
 }
 
 static void
@@ -154,6 +257,10 @@ pass_signal(struct nsrun_run *run)
 		return;
 	if (info.ssi_signo == SIGWINCH || info.ssi_signo == SIGCONT)
 		nsrun_tty_refresh(run);
+	if (!run->plan->profile) {
+		pass_to_command(run, (int)info.ssi_signo);
+		return;
+	}
 	if (info.ssi_signo == SIGCONT)
 		return;
 	if (run->state == NSRUN_STATE_RUNNING)
@@ -203,43 +310,12 @@ check_bounds(struct nsrun_run *run)
 	    (int)((next - now + 999999) / 1000000);
 }
 
-static void
-fill_result(struct nsrun_run *run, const struct rusage *used)
-{
-	struct nsrun_result *r = &run->result;
-	int status = run->reported ? run->report.status : SIGKILL;
-
-	*r = (struct nsrun_result){
-		.reason = WIFEXITED(status) ? NSRUN_REASON_EXIT :
-		    NSRUN_REASON_SIGNAL,
-		.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
-		.signal = WIFEXITED(status) ? 0 : WTERMSIG(status),
-		.wall_ms = (uint64_t)(now_ns() - run->started_ns) / 1000000,
-		.cpu_ms = run->report.cpu_us / 1000,
-		.peak_kib = run->report.peak_kib,
-		.n_killed = run->report.n_killed,
-	};
-	if (!run->reported) {
-		r->cpu_ms = (uint64_t)(used->ru_utime.tv_sec +
-		    used->ru_stime.tv_sec) * 1000;
-		r->peak_kib = (uint64_t)used->ru_maxrss;
-	}
-	r->status = r->signal ? 128 + r->signal : r->code;
-	if (run->deadline_hit) {
-		r->reason = NSRUN_REASON_DEADLINE;
-		r->status = 124;
-	} else if (run->cancelled) {
-		r->reason = NSRUN_REASON_CANCELLED;
-		r->status = 128 + (run->stop_signal ? run->stop_signal :
-		    SIGKILL);
-	}
-}
-
 /* Pid 1 is gone, and with it everything inside. */
 static void
 reap(struct nsrun_run *run, struct nsrun_err *err)
 {
 	struct rusage used = { 0 };
+	int status = 0;
 
 	/*
 	 * What it had to say is there already. Not until end of file: another
@@ -248,8 +324,12 @@ reap(struct nsrun_run *run, struct nsrun_err *err)
 	while (read_channel(run, err))
 		continue;
 	nsrun_fd_close(&run->channel_fd);
-	while (wait4(run->pid, NULL, __WALL, &used) < 0 && errno == EINTR)
+	while (wait4(run->pid, &status, __WALL, &used) < 0 && errno == EINTR)
 		continue;
+	if (run->plan->process.in_place) {
+		run->report.status = status;
+		run->reported = true;
+	}
 	nsrun_fd_close(&run->pidfd);
 	nsrun_fd_close(&run->control_fd);
 	if (run->state == NSRUN_STATE_STARTING &&
@@ -259,10 +339,7 @@ reap(struct nsrun_run *run, struct nsrun_err *err)
 		    run->cancelled ? "cancelled while the sandbox was made" :
 		    "pid 1 of the sandbox was killed while it was made", NULL,
 		    NULL);
-	fill_result(run, &used);
-	/* Nobody reads what is still to come on standard input. */
-	nsrun_relay_deinit(&run->relays[0]);
-	run->state = NSRUN_STATE_ENDED;
+	finish(run, &used);
 }
 
 static int
@@ -337,6 +414,12 @@ flush(struct nsrun_run *run, struct nsrun_err *err)
 	}
 	nsrun_tty_restore(run);
 	return 0;
+}
+
+int
+nsrun_release(struct nsrun_run *run)
+{
+	return order(run, NSRUN_ORDER_GO) ? 0 : -1;
 }
 
 int

@@ -26,6 +26,7 @@ make_good(struct nsrun_plan *plan)
 	struct nsrun_err err = NSRUN_ERR_INIT;
 
 	nsrun_plan_init(plan);
+	plan->profile = "p";
 	plan->namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID |
 	    CLONE_NEWNET | CLONE_NEWUTS;
 	plan->identity = (struct nsrun_identity){
@@ -58,7 +59,7 @@ static void no_bound(struct nsrun_plan *p) { p->mounts.v[0].size_bytes = 0; }
 static void no_inodes(struct nsrun_plan *p) { p->mounts.v[0].n_inodes = 0; }
 static void dotdot(struct nsrun_plan *p) { p->mounts.v[2].target = "/a/../b"; }
 static void relative(struct nsrun_plan *p) { p->mounts.v[2].source = "usr"; }
-static void odd_mode(struct nsrun_plan *p) { p->mounts.v[1].mode = 010000; }
+static void odd_mode(struct nsrun_plan *p) { p->mounts.v[1].mode = 0200000; }
 static void rw_deep(struct nsrun_plan *p)
 {
 	p->mounts.v[2].flags = NSRUN_MOUNT_RECURSIVE;
@@ -108,6 +109,43 @@ static void lost_cap(struct nsrun_plan *p)
 }
 static void no_cwd(struct nsrun_plan *p) { p->cwd = NULL; }
 static void odd_cwd(struct nsrun_plan *p) { p->cwd = "a"; }
+static void lingers(struct nsrun_plan *p) { p->process.lingers = true; }
+static void keeps_fds(struct nsrun_plan *p) { p->process.keeps_fds = true; }
+static void keeps_caps(struct nsrun_plan *p) { p->process.caps = 1; }
+static void keeps_tty(struct nsrun_plan *p)
+{
+	p->process.session = NSRUN_SESSION_CALLER;
+}
+static void no_init(struct nsrun_plan *p)
+{
+	p->process.in_place = true;
+	p->stdio[1] = NSRUN_STDIO_RELAY;
+}
+static void locks(struct nsrun_plan *p)
+{
+	p->process.in_place = true;
+	p->process.n_locks = 1;
+}
+static void few_layers(struct nsrun_plan *p)
+{
+	static const char *const one[] = { "/usr", NULL };
+
+	p->mounts.v[2].kind = NSRUN_MOUNT_OVERLAY;
+	p->mounts.v[2].flags = NSRUN_MOUNT_RDONLY;
+	p->mounts.v[2].layers = one;
+}
+static void lone_work(struct nsrun_plan *p)
+{
+	few_layers(p);
+	p->mounts.v[2].flags = 0;
+	p->mounts.v[2].work = "/w";
+	p->mounts.v[2].source = NULL;
+}
+static void mapless(struct nsrun_plan *p)
+{
+	p->profile = NULL;
+	p->identity.finds_maps = true;
+}
 static void no_argv(struct nsrun_plan *p) { p->n_argv = 0; }
 
 static const struct {
@@ -127,7 +165,12 @@ static const struct {
 	{ "host's loopback", host_lo }, { "sockets of the host", host_sockets },
 	{ "host's name", host_name }, { "cap on inherited output", lost_cap },
 	{ "no cwd", no_cwd }, { "relative cwd", odd_cwd },
-	{ "no command", no_argv },
+	{ "no command", no_argv }, { "lingering profile", lingers },
+	{ "descriptors kept", keeps_fds }, { "capability kept", keeps_caps },
+	{ "terminal kept", keeps_tty }, { "relay without init", no_init },
+	{ "locks without init", locks }, { "overlay of one", few_layers },
+	{ "work without upper", lone_work },
+	{ "map of another's", mapless },
 };
 
 static void
@@ -191,7 +234,6 @@ test_print(void **state)
 
 	(void)state;
 	make_good(&plan);
-	plan.profile = "p";
 	for (int i = 0; i < 2; i++) {
 		FILE *out = open_memstream(&text[i], &size);
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What an option's handler is told by the table: bwrap_option.value. */
+#ifndef HELPER_BWRAP_VALUES_H
+#define HELPER_BWRAP_VALUES_H
+
+#include "plan/mounts.h"
+
+enum bwrap_flags {
+	BWRAP_HELP, BWRAP_VERSION, BWRAP_LEVEL_PREFIX, BWRAP_DISABLE_USERNS,
+	BWRAP_ASSERT_USERNS, BWRAP_NOEXEC, BWRAP_STRICT, BWRAP_EXTENDED,
+	BWRAP_NEW_SESSION, BWRAP_PTY, BWRAP_DIE, BWRAP_KILL, BWRAP_FORWARD,
+	BWRAP_AS_PID_1, BWRAP_NO_BOUNDARY,
+};
+enum bwrap_namespaces {
+	BWRAP_EVERY, BWRAP_USER, BWRAP_USER_TRY, BWRAP_IPC, BWRAP_PID,
+	BWRAP_NET, BWRAP_UTS, BWRAP_CGROUP, BWRAP_CGROUP_TRY,
+};
+enum bwrap_joins { BWRAP_USERNS, BWRAP_USERNS2, BWRAP_PIDNS, BWRAP_NETNS };
+enum bwrap_ids { BWRAP_UID, BWRAP_GID };
+enum bwrap_texts { BWRAP_ARGV0, BWRAP_HOSTNAME, BWRAP_CHDIR, BWRAP_LOCK };
+enum bwrap_fds {
+	BWRAP_SYNC, BWRAP_BLOCK, BWRAP_USERNS_BLOCK, BWRAP_INFO, BWRAP_JSON,
+};
+enum bwrap_variables { BWRAP_SET, BWRAP_UNSET, BWRAP_CLEAR };
+enum bwrap_binds {
+	BWRAP_RO = 1 << 0, BWRAP_DEVICES = 1 << 1, BWRAP_TRY = 1 << 2,
+};
+enum bwrap_overlays { BWRAP_OVERLAY_RW, BWRAP_OVERLAY_TMP, BWRAP_OVERLAY_RO };
+enum { BWRAP_RO_DATA = NSRUN_N_MOUNT_KINDS };
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Mount points in the host's own directories. The janitor, a process outside
+ * that outlives all of us, makes each at our request, so there is no moment at
+ * which one exists and nobody would remove it; see run/janitor.c.
+ */
+#include "apply/apply.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+enum { YOUNG_S = 10 };
+
+static int
+ask(const struct nsrun_child *child, const struct nsrun_stub_request *request,
+    int fd)
+{
+	int answer;
+	ssize_t n;
+
+	if (nsrun_child_pass(child->janitor_fd, request, sizeof *request,
+	    fd) < 0)
+		return -1;
+	do
+		n = recv(child->janitor_fd, &answer, sizeof answer, 0);
+	while (n < 0 && errno == EINTR);
+	if (n >= 0)
+		errno = n == sizeof answer ? answer : ECANCELED;
+	return errno ? -1 : 0;
+}
+
+/* Have one started, the first time. */
+static int
+need_janitor(const struct nsrun_prep *prep, struct nsrun_child *child)
+{
+	const struct nsrun_message message = { .kind = NSRUN_MESSAGE_JANITOR };
+	const struct nsrun_stub_request root = { .what = NSRUN_STUB_ROOT };
+	int ends[2], rc;
+
+	if (child->janitor_fd >= 0)
+		return 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -1;
+	child->janitor_fd = ends[0];
+	rc = nsrun_child_pass(prep->channel_fd, &message, sizeof message,
+	    ends[1]);
+	nsrun_fd_close(&ends[1]);
+	if (rc < 0 || nsrun_child_wait(prep) < 0)
+		return -1;
+	return ask(child, &root, child->base_fd);
+}
+
+int
+nsrun_stub_make(const struct nsrun_prep *prep, struct nsrun_child *child,
+    int dir, const char *name, mode_t mode)
+{
+	struct nsrun_stub_request request = {
+		.what = NSRUN_STUB_MAKE, .mode = mode,
+	};
+	size_t n = strlen(name);
+	struct stat st;
+
+	/* Most are there already, and then nobody need be asked. */
+	if (!*name || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		errno = EEXIST;
+		return -1;
+	}
+	if (errno != ENOENT)
+		return -1;
+	/* Nor where nothing can be made. */
+	if (faccessat(dir, ".", W_OK, AT_EACCESS) < 0)
+		return -1;
+	if (n >= sizeof request.name) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(request.name, name, n + 1);
+	return need_janitor(prep, child) < 0 ? -1 : ask(child, &request, dir);
+}
+
+/*
+ * An empty file or directory of ours may be the mount point of another sandbox
+ * whose janitor waits to remove it, and a mount on a removed name is gone. That
+ * janitor holds a lock on it, taken right after it was made.
+ */
+int
+nsrun_stub_share(const struct nsrun_prep *prep, struct nsrun_child *child,
+    int fd)
+{
+	const struct nsrun_stub_request request = { .what = NSRUN_STUB_HOLD };
+	nsrun_autoclose int file = -1;
+	struct timespec now;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -1;
+	if (st.st_uid != geteuid() ||
+	    !(S_ISREG(st.st_mode) ? st.st_size == 0 && (st.st_mode & 07777) ==
+	    0444 : S_ISDIR(st.st_mode) && st.st_nlink <= 2))
+		return 0;
+	file = nsrun_target_reopen(prep, fd, O_RDONLY | O_NONBLOCK);
+	if (file < 0)
+		return errno == EACCES ? 0 : -1;
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (flock(file, LOCK_EX | LOCK_NB) == 0 &&
+	    now.tv_sec - st.st_ctim.tv_sec > YOUNG_S)
+		return 0;
+	nsrun_fd_close(&file);
+	return need_janitor(prep, child) < 0 ? -1 : ask(child, &request, fd);
+}

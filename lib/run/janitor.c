@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * It sees the end of a mount namespace by inotify(7): the tmpfs that is its
+ * root is mounted nowhere else, so IN_UNMOUNT comes when the last process is
+ * out. Neither a pidfd (without a pid namespace) nor a pipe would tell.
+ *
+ * A mount point that is removed takes the mount along in every namespace. Two
+ * sandboxes may share one, so each janitor holds a shared lock on what its
+ * sandbox uses, and who made it removes it under an exclusive one. The lock is
+ * on the object itself, which lies beneath the mount where nothing inside can
+ * reach it.
+ */
+#include "run/janitor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "apply/prep.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/sys.h"
+#include "run/run.h"
+
+enum { MAX_STUBS = 1024 };
+
+struct stub {
+	int	dir_fd;		/* -1: only held */
+	int	fd;
+	char	name[256];
+};
+
+struct janitor {
+	int	socket_fd;
+	int	inotify_fd;
+	unsigned int n;
+	struct stub stubs[MAX_STUBS];
+};
+
+/* Everything is by way of /proc/self/fd: what comes is O_PATH. */
+static int
+reopen(int fd, int flags)
+{
+	char path[sizeof "/proc/" + NSRUN_FD_PATH] = "/proc/";
+
+	nsrun_fd_path(path + sizeof "/proc/" - 1, fd);
+	return open(path, flags | O_CLOEXEC);
+}
+
+static int
+watch_root(struct janitor *j, int fd)
+{
+	char path[sizeof "/proc/" + NSRUN_FD_PATH] = "/proc/";
+
+	nsrun_fd_path(path + sizeof "/proc/" - 1, fd);
+	j->inotify_fd = inotify_init1(IN_CLOEXEC);
+	return j->inotify_fd < 0 || inotify_add_watch(j->inotify_fd, path,
+	    IN_DELETE_SELF) < 0 ? errno : 0;
+}
+
+static int
+make(struct janitor *j, int *dir, const struct nsrun_stub_request *request)
+{
+	struct stub *stub = &j->stubs[j->n];
+	int rc = S_ISDIR(request->mode) ?
+	    mkdirat(*dir, request->name, request->mode & 07777) :
+	    mknodat(*dir, request->name, request->mode, 0);
+
+	if (rc < 0)
+		return errno;
+	memcpy(stub->name, request->name, sizeof stub->name);
+	stub->fd = openat(*dir, request->name,
+	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (stub->fd < 0 || flock(stub->fd, LOCK_SH) < 0) {
+		rc = errno;
+		nsrun_fd_close(&stub->fd);
+		unlinkat(*dir, request->name, S_ISDIR(request->mode) ?
+		    AT_REMOVEDIR : 0);
+		return rc;
+	}
+	stub->dir_fd = nsrun_fd_take(dir);
+	j->n++;
+	return 0;
+}
+
+static int
+hold(struct janitor *j, int fd)
+{
+	struct stub *stub = &j->stubs[j->n];
+	struct stat st;
+
+	stub->dir_fd = -1;
+	stub->fd = reopen(fd, O_RDONLY | O_NONBLOCK);
+	if (stub->fd < 0)
+		return errno;
+	j->n++;
+	if (flock(stub->fd, LOCK_SH) < 0 || fstat(stub->fd, &st) < 0)
+		return errno;
+	/* Its janitor was faster; a directory keeps two links to the end. */
+	return st.st_nlink == 0 ? ESTALE : 0;
+}
+
+static int
+serve(struct janitor *j, const struct nsrun_stub_request *request, int *fd)
+{
+	if (request->what == NSRUN_STUB_ROOT)
+		return watch_root(j, *fd);
+	if (j->inotify_fd < 0 || memchr(request->name, '/',
+	    sizeof request->name) || !memchr(request->name, '\0',
+	    sizeof request->name))
+		return EINVAL;
+	if (j->n == MAX_STUBS)
+		return E2BIG;
+	return request->what == NSRUN_STUB_MAKE ? make(j, fd, request) :
+	    hold(j, *fd);
+}
+
+/* One request and its descriptor; false: there will be no more. */
+static bool
+answer(struct janitor *j)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct nsrun_stub_request request;
+	struct iovec iov = { &request, sizeof request };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof control,
+	};
+	ssize_t n = recvmsg(j->socket_fd, &msg, MSG_CMSG_CLOEXEC);
+	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	nsrun_autoclose int fd = -1;
+	int errnum = EINVAL;
+
+	if (n < 0 && errno == EINTR)
+		return true;
+	if (n <= 0)
+		return false;
+	if (c && c->cmsg_type == SCM_RIGHTS)
+		memcpy(&fd, CMSG_DATA(c), sizeof fd);
+	if (n == sizeof request && fd >= 0)
+		errnum = serve(j, &request, &fd);
+	return send(j->socket_fd, &errnum, sizeof errnum, MSG_NOSIGNAL) ==
+	    sizeof errnum;
+}
+
+/* Still what we made, and still empty? Then it goes. */
+static void
+clear(const struct stub *stub)
+{
+	struct stat made, now;
+
+	if (fstat(stub->fd, &made) < 0 || fstatat(stub->dir_fd, stub->name,
+	    &now, AT_SYMLINK_NOFOLLOW) < 0 || made.st_dev != now.st_dev ||
+	    made.st_ino != now.st_ino)
+		return;
+	if (S_ISDIR(now.st_mode))
+		unlinkat(stub->dir_fd, stub->name, AT_REMOVEDIR);
+	else if (now.st_size == 0 && now.st_nlink == 1)
+		unlinkat(stub->dir_fd, stub->name, 0);
+}
+
+static void
+clear_all(struct janitor *j)
+{
+	/* What others hold is waited for last, the inner before the outer. */
+	for (int wait = 0; wait < 2; wait++)
+		for (unsigned int i = j->n; i-- > 0; ) {
+			struct stub *stub = &j->stubs[i];
+
+			if (stub->fd < 0 || (stub->dir_fd >= 0 && flock(
+			    stub->fd, LOCK_EX | (wait ? 0 : LOCK_NB)) < 0))
+				continue;
+			if (stub->dir_fd >= 0)
+				clear(stub);
+			nsrun_fd_close(&stub->fd);
+		}
+}
+
+static _Noreturn void
+janitor(int socket_fd)
+{
+	/* Not on the stack of a thread: too large for some. */
+	static struct janitor j;
+	char event[sizeof(struct inotify_event) + 256];
+	sigset_t all;
+	int null;
+
+	/* Nothing of the caller's: no session, no directory, no descriptor. */
+	setsid();
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	umask(0);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int i = 0; i < 3; i++)
+		if (null < 0 || dup2(null, i) < 0)
+			close(i);
+	j.socket_fd = socket_fd;
+	j.inotify_fd = -1;
+	if (chdir("/") < 0 || nsrun_fd_close_others(&socket_fd, 1) < 0)
+		_exit(1);
+	while (answer(&j))
+		continue;
+	nsrun_fd_close(&j.socket_fd);
+	while (j.inotify_fd >= 0 && read(j.inotify_fd, event,
+	    sizeof event) < 0 && errno == EINTR)
+		continue;
+	clear_all(&j);
+	_exit(0);
+}
+
+int
+nsrun_janitor_start(int socket_fd, struct nsrun_err *err)
+{
+	int pidfd = -1;
+	/* Nobody's child: it is not waited for, and outlives us. */
+	struct clone_args args = {
+		.flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND,
+		.pidfd = (uint64_t)(uintptr_t)&pidfd,
+	};
+	pid_t pid = (pid_t)sys_clone3(&args);
+
+	if (pid == 0)
+		janitor(socket_fd);
+	if (pid < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "clone3",
+		    "janitor", NULL);
+	return pidfd;
+}
+
+void
+nsrun_run_wait_janitor(const struct nsrun_run *run)
+{
+	struct pollfd fds = { run->janitor_fd, POLLIN, 0 };
+	int patience_ms = 5000;
+
+	if (run->janitor_fd < 0)
+		return;
+	/* Without a pid namespace nobody knows who else is inside. */
+	if (!(run->plan->namespaces & CLONE_NEWPID))
+		patience_ms = 200;
+	else if (run->plan->process.lingers && run->reported &&
+	    !run->report.alone)
+		return;
+	while (poll(&fds, 1, patience_ms) < 0 && errno == EINTR)
+		continue;
+}
