@@ -2,20 +2,9 @@
 # The manual pages: clean mdoc, the same words as the code's tables and what the
 # program writes, and examples that do what they show.
 . "${srcdir:?}"/tests/lib.sh
+. "$srcdir"/tests/pages.sh
 
-man=$srcdir/man
-pages=$(cd "$man" && ls ./*.[1-8] | sed 's|^\./||')
-set -f		# names like LC_* are words here
-
-# section PAGE TITLE: what stands below a .Sh; subsection: below a .Ss
-section() {
-	awk -v title=".Sh $2" '/^\.Sh / { on = $0 == title; next } on' \
-		"$man/$1"
-}
-subsection() {
-	awk -v title=".Ss $2" '/^\.S[hs] / { on = $0 == title; next } on' \
-		"$man/$1"
-}
+pages=$(ls "$man" | grep '\.[1-8]$')
 # Names behind a macro, of `.It Va uid , Va gid Pq number` two; on stdin.
 items() {
 	sed -n "s/^\\.It $1 //p" | sed 's/ Pq .*//; s/ Ta .*//' |
@@ -31,22 +20,6 @@ fields() {
 }
 keys() { grep -o '"[a-z_0-9]*": ' | sed 's/"\(.*\)": /\1/'; }
 
-list() { printf '%s\n' "$@" | sort -u; }
-# same WHAT DOCUMENTED REAL: the same words, whatever their order
-same() {
-	list $2 >"$work"/documented
-	list $3 >"$work"/real
-	missing=$(comm -13 "$work"/documented "$work"/real | tr '\n' ' ')
-	surplus=$(comm -23 "$work"/documented "$work"/real | tr '\n' ' ')
-	if [ -z "$2" ] || [ -z "$3" ]; then
-		fail "$1" "one of the two lists is empty: this test is blind"
-	elif [ "$missing$surplus" ]; then
-		fail "$1" "not documented: $missing
-not real: $surplus"
-	else
-		pass "$1"
-	fi
-}
 # within WHAT WORDS FILE: each word stands in the file, as a word
 within() {
 	missing=
@@ -85,7 +58,7 @@ for page in $pages; do
 	fi
 done
 within "references lead to pages" "$(cd "$man" && sed -n \
-	's/^\.Xr \(oc-nsrun\|nsrun[a-z-]*\) \([1-8]\).*/\1.\2/p' $pages |
+	's/^\.Xr \(oc-[a-z]*\|nsrun[a-z-]*\) \([1-8]\).*/\1.\2/p' $pages |
 	sort -u)" "$work"/pages
 
 # oc-nsrun(1)
@@ -199,100 +172,12 @@ within "nsrun.3: members" "$(sed -n '/^struct nsrun_[a-z]* {/,/^};/p' \
 within "nsrun.3: names of options" "$(table "$srcdir"/lib/host/request.c \
 	'nsrun_request_words\[\] = {' '^};')" "$man"/nsrun.3
 
-# literal PAGE: the literal blocks of EXAMPLES, as they are read on a screen.
-literal() {
-	section "$1" EXAMPLES |
-		sed -n '/^\.Bd -literal/,/^\.Ed/p' |
-		sed "s/^\\\\&//; s/\\\\-/-/g; s/\\\\(aq/'/g; s/\\\\e/\\\\/g"
-}
-
-# example.N.cmd, its output as shown, and its status when `echo $?` follows.
-literal oc-nsrun.1 | awk -v base="$work/example." '
-	/^\.[BE]d/ { more = 0; shown = 0; next }
-	more || /^\$ / {
-		file = base n ".status"
-		if (more || $0 != "$ echo $?") {
-			n += !more
-			file = base n ".out"
-			print more ? $0 : substr($0, 3) >(base n ".cmd")
-		}
-		more = /\\$/
-		shown = 1
-		next
-	}
-	shown { print >file }
-	END { print n + 0 >(base "n") }'
-n_examples=$(cat "$work"/example.n)
-[ "$n_examples" -gt 0 ] || fail "oc-nsrun.1: examples" "there are none"
-
-# shows FILE OUTPUT: line by line; `...` is anything, alone any number of lines.
-shows() {
-	awk -v shown="$1" '
-	function fits(line, pattern,    at) {
-		at = index(pattern, "...")
-		if (!at)
-			return line == pattern
-		if (substr(line, 1, at - 1) != substr(pattern, 1, at - 1))
-			return 0
-		line = substr(line, at)
-		pattern = substr(pattern, at + 3)
-		for (; line != ""; line = substr(line, 2))
-			if (fits(line, pattern))
-				return 1
-		return pattern == ""
-	}
-	BEGIN {
-		while ((getline line <shown) > 0)
-			want[++n] = line
-		i = 1
-	}
-	{
-		while (want[i] == "..." && i <= n) {
-			any = 1
-			i++
-		}
-		if (i <= n && fits($0, want[i])) {
-			any = 0
-			i++
-		} else if (!any)
-			wrong = 1
-	}
-	END {
-		while (want[i] == "..." && i <= n)
-			i++
-		exit wrong || i <= n
-	}'
-}
-
 prepare_project() {
 	as "$1" sh -c 'mkdir -p .git/hooks ../data &&
 		echo forty-two >../data/input &&
 		echo "int main(void) { return 0; }" >main.c &&
 		printf "check:\n\t@echo checked\n" >Makefile &&
 		echo secret >"$HOME"/.netrc'
-}
-
-run_examples() {
-	for n in $(seq "$n_examples"); do
-		example=$(cat "$work/example.$n.cmd")
-		what="$1: $(echo "$example" | head -n 1)"
-		want=0
-		[ -f "$work/example.$n.status" ] &&
-			want=$(cat "$work/example.$n.status")
-		[ -f "$work/example.$n.out" ] || : >"$work/example.$n.out"
-		said=$(as "$1" env PATH="$work:$PATH" sh -c "$example" 2>&1)
-		rc=$?
-		if [ "$rc" != "$want" ]; then
-			fail "$what" "status $rc, not $want: $said"
-		elif printf '%s' "$said" | shows "$work/example.$n.out"; then
-			pass "$what"
-		else
-			fail "$what" "it says:
-$said
-and the page:
-$(cat "$work/example.$n.out")"
-		fi
-	done
 }
 
 # Each record has only the fields of its own subsection.
@@ -340,6 +225,7 @@ compile_example() {
 	fi
 	return 1
 }
+examples oc-nsrun.1
 compile_example && compiled=y || compiled=
 
 for caller in $callers; do
