@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum {
@@ -83,6 +86,16 @@ print_device(FILE *out, const char *path, const struct stat *st)
 	}
 }
 
+/* Is it one whose files are the kernel's, and never the same twice? */
+static bool
+is_kernels(const char *path)
+{
+	struct statfs fs;
+
+	return statfs(path, &fs) == 0 && (fs.f_type == PROC_SUPER_MAGIC ||
+	    fs.f_type == SYSFS_MAGIC);
+}
+
 static int
 compare_names(const void *a, const void *b)
 {
@@ -155,6 +168,6 @@ tree_print(FILE *out, const char *field, const char *path, int depth)
 		tree_escape(out, target, n < 0 ? 0 : (size_t)n);
 	}
 	putc('\n', out);
-	if (S_ISDIR(st.st_mode) && depth > 0)
+	if (S_ISDIR(st.st_mode) && depth > 0 && !is_kernels(path))
 		print_entries(out, field, path, depth);
 }
