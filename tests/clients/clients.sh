@@ -12,6 +12,8 @@
 #		@anthropic-ai/sandbox-runtime @google/gemini-cli-core vitest
 
 : "${BWRAP:=$top_builddir/helper/oc-bwrap}"
+newline="
+"
 here=$srcdir/tests/clients
 for program in "$BWRAP" "$top_builddir/tests/clients/probe"; do
 	[ -x "$program" ] || { echo "Bail out! no $program"; exit 99; }
@@ -29,10 +31,11 @@ for caller in $callers; do
 		chown $user_id:$user_id "$work/$caller/tmp"
 done
 
-# The client as CALLER, in its project, with a TMPDIR and PATH of ours.
+# The client as CALLER, in its project, with a TMPDIR and PATH of ours and no
+# descriptor but three.
 client() {
 	client_caller=$1; shift
-	as "$client_caller" timeout -k 5 60 env \
+	as "$client_caller" "$probe" only - timeout -k 5 60 env \
 		TMPDIR="$work/$client_caller/tmp" "$@"
 }
 
@@ -49,7 +52,48 @@ needs() {
 	return 1
 }
 
+# client, for those that want an entry in /etc/passwd and a D-Bus of their own,
+# as flatpak does: needs dbus-run-session. Root lays a passwd with the entry
+# over the host's in a mount namespace, and with a pid namespace nothing that
+# is activated on the bus can stay. Others have an entry, or are not helped.
+known_client() {
+	known_caller=$1; shift
+	set -- dbus-run-session -- sh -c 'exec env \
+		DBUS_SYSTEM_BUS_ADDRESS="$DBUS_SESSION_BUS_ADDRESS" "$@" 2>&1' _ "$@"
+	if [ "$(id -u)" != 0 ]; then
+		client "$known_caller" "$@" 2>/dev/null
+		return
+	fi
+	# unshare first: the rest of `as` is done inside.
+	client root unshare -m -p -f --kill-child sh -c '
+		mount --bind "$1/passwd" /etc/passwd && mount -t proc proc /proc || exit 99
+		HOME=$2; export HOME; cd "$3"; shift 3; exec "$@"' _ \
+		"$work" "$(home "$known_caller")" "$(project "$known_caller")" \
+		$(known_ids "$known_caller") \
+		env TMPDIR="$work/$known_caller/tmp" "$@" 2>/dev/null
+}
+[ "$(id -u)" != 0 ] || {
+	cat /etc/passwd
+	echo "tester:x:$user_id:$user_id::$(home user):/bin/sh"
+} >"$work/passwd"
+known_ids() {
+	[ "$1" = root ] || echo setpriv --reuid $user_id --regid $user_id \
+		--clear-groups --inh-caps=-all
+}
+
 skip_all() { echo "1..0 # SKIP $*"; exit 0; }
+
+# Can this caller read it? What npm installed for root may be closed to others.
+reachable() { client "$1" test -r "$2"; }
+
+# The node to run the packages with: $node, $node_major.
+find_node() {
+	for node in "$node_modules"/node-linux-*/bin/node "$(command -v node)"; do
+		[ -x "$node" ] && break
+	done
+	node_major=$("$node" -p 'process.versions.node.split(".")[0]' 2>/dev/null)
+	[ -n "$node_major" ] || skip_all "no node"
+}
 
 # Files and directories of the callers, to be compared before and after.
 tree() { (cd "$work/$1/home/${2-}" && find . | sort); }

@@ -10,8 +10,16 @@ command -v bash >/dev/null || skip_all "no bash, which the hook is written for"
 # An empty repository: no network, no compiler.
 for caller in $callers; do
 	H=$(home "$caller") P=$(project "$caller")
-	client "$caller" sh -c 'mkdir -p ~/repo/packages &&
+	client "$caller" sh -c 'mkdir -p ~/repo/packages/hello/hello.1 &&
 		echo "opam-version: \"2.0\"" >~/repo/repo
+		cat >~/repo/packages/hello/hello.1/opam' <<'EOF'
+opam-version: "2.0"
+build: [
+  ["sh" "-c" "echo hello >greeting; (: >~/stray) || true"]
+]
+install: ["sh" "-c" "mkdir -p %{share}% && cp greeting %{share}%/"]
+EOF
+	client "$caller" sh -c '
 		opam init --bare --no-setup --enable-shell-hook --root ~/root \
 			--kind local default ~/repo' >"$work/log" 2>&1 </dev/null
 	hook=$H/root/opam-init/hooks/sandbox.sh
@@ -21,6 +29,12 @@ for caller in $callers; do
 	fi
 	pass "$caller: opam init runs its own probe of the sandbox"
 	unlike "$caller: ... and keeps the sandbox" "$(cat "$work/log")" "*disabl*"
+
+	client "$caller" sh -c 'opam switch create one --empty --root ~/root &&
+		opam install -y hello --root ~/root' >"$work/log" 2>&1 </dev/null
+	is "$caller: a package is built and installed" \
+		"$(cat "$H/root/one/share/greeting" 2>/dev/null || tail -n 5 "$work/log")" hello
+	is "$caller: ... and wrote nowhere else" "$(find "$H" -name stray)" ""
 
 	client "$caller" sh -c 'mkdir -p ~/root/switch/.opam-switch build'
 	hooked() {	# COMMAND CMD...
