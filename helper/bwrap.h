@@ -131,7 +131,7 @@ int bwrap_fd_take(struct bwrap *b, const char *option, int *fd);
 const struct bwrap_data *bwrap_fd_read(struct bwrap *b, const char *option,
     int number);
 
-/* bwrap_env.c: -1 and errno set */
+/* bwrap_env.c: -1 means no memory. */
 int bwrap_env_init(struct bwrap *b, char *const environment[]);
 int bwrap_env_set(struct bwrap *b, const char *name, const char *value);
 void bwrap_env_unset(struct bwrap *b, const char *name);
@@ -148,7 +148,8 @@ int bwrap_plan_begin(struct bwrap *b);
 int bwrap_plan_finish(struct bwrap *b);
 
 /* bwrap_err.c: bubblewrap's words for what the library says. */
-void bwrap_err_text(const struct nsrun_err *err, char *buf, size_t size);
+void bwrap_err_text(const struct nsrun_err *err, const struct nsrun_plan *plan,
+    char *buf, size_t size);
 
 /* bwrap_status.c: -1 and errno set */
 struct nsrun_run;

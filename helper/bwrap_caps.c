@@ -6,6 +6,7 @@
 #include <linux/capability.h>
 #include <strings.h>
 
+#include "base/number.h"
 #include "bwrap.h"
 
 static const char *const names[] = {
@@ -56,8 +57,12 @@ _Static_assert(sizeof names / sizeof *names == CAP_LAST_CAP + 1, "all");
 int
 bwrap_cap_find(const char *name)
 {
+	uint64_t number;
+
 	if (!strcasecmp(name, "all"))
 		return BWRAP_ALL;
+	if (nsrun_number_parse(name, CAP_LAST_CAP, &number) == 0)
+		return (int)number;
 	if (!strncasecmp(name, "cap_", 4))
 		for (int cap = 0; cap <= CAP_LAST_CAP; cap++)
 			if (!strcasecmp(names[cap], name + 4))

@@ -3,7 +3,6 @@
  * The command's environment: our own, and then what the options say, in their
  * order. Hashed, since flatpak and others give thousands of variables.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "bwrap.h"
@@ -89,18 +88,10 @@ bwrap_env_init(struct bwrap *b, char *const environment[])
 int
 bwrap_env_set(struct bwrap *b, const char *name, const char *value)
 {
-	char *entry;
+	char *entry = nsrun_arena_printf(&b->plan->arena, "%s=%s", name,
+	    value);
 
-	if (!*name || strchr(name, '=')) {
-		errno = EINVAL;
-		return -1;
-	}
-	entry = nsrun_arena_printf(&b->plan->arena, "%s=%s", name, value);
-	if (!entry || put(b, entry, strlen(name)) < 0) {
-		errno = ENOMEM;
-		return -1;
-	}
-	return 0;
+	return entry ? put(b, entry, strlen(name)) : -1;
 }
 
 void

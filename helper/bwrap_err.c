@@ -45,9 +45,29 @@ reason(const struct nsrun_err *err)
 	}
 }
 
-/* What stands where it cannot be done, without a slash too many. */
+/* The library does not say which entry it was; its target does, mostly. */
+static const struct nsrun_mount *
+has(const struct nsrun_plan *plan, enum nsrun_mount_kind kind,
+    const char *target)
+{
+	for (size_t i = 0; i < plan->mounts.n; i++)
+		if (plan->mounts.v[i].kind == kind &&
+		    !strcmp(plan->mounts.v[i].target, target))
+			return &plan->mounts.v[i];
+	return NULL;
+}
+
+static unsigned int
+mode_of(const struct nsrun_plan *plan, const char *target)
+{
+	const struct nsrun_mount *m = has(plan, NSRUN_MOUNT_CHMOD, target);
+
+	return m ? m->mode & 07777 : 0;
+}
+
 static void
-mount_text(const struct nsrun_err *err, char *buf, size_t size)
+mount_text(const struct nsrun_err *err, const struct nsrun_plan *plan,
+    char *buf, size_t size)
 {
 	static const struct {
 		const char *call, *format;
@@ -59,7 +79,6 @@ mount_text(const struct nsrun_err *err, char *buf, size_t size)
 		{ "create", "Can't create file at %s: %s" },
 		{ "open", "Can't create file at %s: %s" },
 		{ "write", "Can't write data to file %s: %s" },
-		{ "chmod", "Can't chmod %s: %s" },
 		{ "symlink", "Can't make symlink at %s: %s" },
 		{ "overlay", "Can't make overlay mount on /newroot%s: %s" },
 		{ "share", "Can't use mount point %s: %s" },
@@ -79,7 +98,10 @@ mount_text(const struct nsrun_err *err, char *buf, size_t size)
 #pragma GCC diagnostic pop
 		return;
 	}
-	if (!strcmp(err->call, "slave"))
+	if (!strcmp(err->call, "chmod"))
+		snprintf(buf, size, "Can't chmod %#o %s: %s",
+		    mode_of(plan, s.b), s.b, why);
+	else if (!strcmp(err->call, "slave"))
 		snprintf(buf, size, "Failed to make / slave: %s", why);
 	else if (!strcmp(err->call, "remount"))
 		snprintf(buf, size, err->errnum == EINVAL ?
@@ -88,9 +110,9 @@ mount_text(const struct nsrun_err *err, char *buf, size_t size)
 	else if (!strncmp(err->call, "fs", 2))
 		snprintf(buf, size, "Can't mount %s on /newroot%s: %s",
 		    err->step == NSRUN_STEP_PROC ? "proc" :
-		    err->step == NSRUN_STEP_DEV ? "devpts" : "tmpfs", s.b, why);
-	else if (!strcmp(err->call, "move_mount") && err->errnum == ENOTDIR)
-		snprintf(buf, size, "Can't mkdir %s: %s", s.b, why);
+		    err->step == NSRUN_STEP_DEV ? "devpts" :
+		    has(plan, NSRUN_MOUNT_MQUEUE, s.b) ? "mqueue" : "tmpfs",
+		    s.b, why);
 	else
 		snprintf(buf, size, "Can't bind mount /oldroot%s on /newroot%s:"
 		    " %s: %s", s.a, s.b, strcmp(err->call, "mount_setattr") ?
@@ -103,9 +125,13 @@ namespace_text(const struct nsrun_err *err, char *buf, size_t size)
 {
 	const char *text = NULL;
 
-	if (!strncmp(err->call, "setns", 5))
-		snprintf(buf, size, "Joining specified %s namespace failed: %s",
-		    err->call[5] ? err->call + 6 : "second user",
+	if (!strcmp(err->call, "setns user"))
+		snprintf(buf, size, "Joining specified user namespace failed:"
+		    " %s", strerror(err->errnum));
+	else if (!strncmp(err->call, "setns", 5))
+		snprintf(buf, size, "Setting %s failed: %s",
+		    !strcmp(err->call, "setns pid") ? "pidns" :
+		    !strcmp(err->call, "setns net") ? "netns" : "userns2",
 		    strerror(err->errnum));
 	else if (!strcmp(err->call, "unshare"))
 		snprintf(buf, size, "unshare user ns: %s",
@@ -177,7 +203,8 @@ rest_text(const struct nsrun_err *err, char *buf, size_t size)
 }
 
 void
-bwrap_err_text(const struct nsrun_err *err, char *buf, size_t size)
+bwrap_err_text(const struct nsrun_err *err, const struct nsrun_plan *plan,
+    char *buf, size_t size)
 {
 	struct subject s;
 
@@ -199,7 +226,7 @@ bwrap_err_text(const struct nsrun_err *err, char *buf, size_t size)
 	}
 	if (err->step == NSRUN_STEP_MOUNT || err->step == NSRUN_STEP_PROC ||
 	    err->step == NSRUN_STEP_DEV)
-		mount_text(err, buf, size);
+		mount_text(err, plan, buf, size);
 	else if (err->step == NSRUN_STEP_NAMESPACE)
 		namespace_text(err, buf, size);
 	else if (err->step == NSRUN_STEP_IDMAP)

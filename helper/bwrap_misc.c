@@ -300,9 +300,12 @@ bwrap_environment(struct bwrap *b, const struct bwrap_option *option,
 {
 	if (option->value == BWRAP_CLEAR)
 		bwrap_env_clear(b);
+	else if (!*args[0] || strchr(args[0], '='))
+		return bwrap_die(b, "%s failed: \"%s\" is no variable's name",
+		    option->name, args[0]);
 	else if (option->value == BWRAP_UNSET)
 		bwrap_env_unset(b, args[0]);
 	else if (bwrap_env_set(b, args[0], args[1]) < 0)
-		return bwrap_die_errno(b, "setenv failed");
+		return bwrap_nomem(b);
 	return 0;
 }

@@ -206,7 +206,8 @@ int
 bwrap_die_err(struct bwrap *b)
 {
 	if (!*b->message)
-		bwrap_err_text(&b->err, b->message, sizeof b->message);
+		bwrap_err_text(&b->err, b->plan, b->message,
+		    sizeof b->message);
 	return -1;
 }
 

@@ -35,6 +35,7 @@ check_link(const struct nsrun_mount *m, int dir, const char *name,
 	char there[PATH_MAX];
 	ssize_t n = readlinkat(dir, name, there, sizeof there - 1);
 
+	/* Neither is the root, whose name is empty. */
 	if (n < 0)
 		return nsrun_err_rule(err, NSRUN_STEP_MOUNT,
 		    "destination exists and is not a symlink", m->target,
@@ -58,7 +59,7 @@ nsrun_mount_symlink(const struct nsrun_prep *prep, struct nsrun_child *child,
 		return nsrun_mount_failed(m, "parent directory", err);
 	if (symlinkat(m->source, fd, name) == 0)
 		return 0;
-	if (errno == EEXIST && m->flags & NSRUN_MOUNT_REPLACE)
+	if ((errno == EEXIST || !*name) && m->flags & NSRUN_MOUNT_REPLACE)
 		return check_link(m, fd, name, err);
 	return nsrun_mount_failed(m, "symlink", err);
 }

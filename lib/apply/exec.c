@@ -3,6 +3,7 @@
 #include "apply/apply.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -44,7 +45,8 @@ nsrun_exec_command(const struct nsrun_prep *prep,
 			call = "interpreter";
 			break;
 		}
-		if (errno != ENOENT && errno != ENOTDIR) {
+		if ((errno != ENOENT && errno != ENOTDIR) ||
+		    strchr(path, '/')) {
 			path = *p;
 			worst = errno;
 			if (errno != EACCES)

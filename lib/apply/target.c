@@ -17,17 +17,29 @@
 #include "base/fd.h"
 #include "base/sys.h"
 
-enum { MAX_HOPS = 40 };	/* as the kernel's own */
+enum {
+	MAX_HOPS	= 40,	/* as the kernel's own */
+	MAX_TRIES	= 10000,
+};
 
 static int
 lookup(const struct nsrun_child *child, const char *target, uint64_t flags,
     uint64_t resolve)
 {
+	int fd, tries = 0;
+
 	while (*target == '/')
 		target++;
-	return sys_openat2(child->root_fd, *target ? target : ".",
-	    O_PATH | O_CLOEXEC | flags,
-	    RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve);
+	/*
+	 * EAGAIN: while a ".." was taken, something was renamed or mounted
+	 * somewhere on this machine, and the kernel is not sure.
+	 */
+	do
+		fd = sys_openat2(child->root_fd, *target ? target : ".",
+		    O_PATH | O_CLOEXEC | flags,
+		    RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve);
+	while (fd < 0 && errno == EAGAIN && ++tries < MAX_TRIES);
+	return fd;
 }
 
 /*
@@ -251,6 +263,21 @@ is_root(const struct nsrun_child *child, int fd)
 	    a.stx_mnt_id == b.stx_mnt_id && a.stx_ino == b.stx_ino;
 }
 
+/* A directory goes on a directory, anything else on anything else. */
+static int
+check_type(int fd, mode_t type, const char **call)
+{
+	struct stat st;
+
+	*call = S_ISDIR(type) ? "mkdir" : "create";
+	if (fstat(fd, &st) < 0)
+		return -1;
+	if (!S_ISDIR(st.st_mode) == !S_ISDIR(type))
+		return 0;
+	errno = S_ISDIR(type) ? ENOTDIR : EISDIR;
+	return -1;
+}
+
 /*
  * A name that is not there yet, where it may be made: the mount goes onto what
  * was just made. Anything else that stands there is looked up, links followed.
@@ -266,6 +293,8 @@ nsrun_target_attach(const struct nsrun_prep *prep, struct nsrun_child *child,
 	    S_IFREG | 0444, &fd, &name, call);
 
 	if (rc < 0)
+		return -1;
+	if (rc == 0 && check_type(fd, type, call) < 0)
 		return -1;
 	*call = "move_mount";
 	if (rc > 0) {
@@ -296,18 +325,12 @@ nsrun_target_make(const struct nsrun_prep *prep, struct nsrun_child *child,
     const struct nsrun_mount *m, mode_t mode, int *fd, const char **call)
 {
 	const char *name;
-	struct stat st;
 	int rc = find_place(prep, child, m, mode, fd, &name, call);
 
 	if (rc > 0)
 		*fd = openat(child->dir_fd, name,
 		    O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (rc < 0 || *fd < 0 || fstat(*fd, &st) < 0)
-		return -1;
-	if (S_ISDIR(st.st_mode) == S_ISDIR(mode))
-		return 0;
-	errno = S_ISDIR(mode) ? ENOTDIR : EISDIR;
-	return -1;
+	return rc < 0 || *fd < 0 ? -1 : check_type(*fd, mode, call);
 }
 
 int

@@ -346,6 +346,8 @@ static int
 poll_once(struct nsrun_run *run, struct pollfd fds[N_POLLED], int timeout_ms,
     struct nsrun_err *err)
 {
+	nfds_t n = N_POLLED;
+
 	fds[AT_PIDFD] = (struct pollfd){ run->pidfd, POLLIN, 0 };
 	fds[AT_CHANNEL] = (struct pollfd){ run->channel_fd, POLLIN, 0 };
 	fds[AT_SIGNAL] = (struct pollfd){ run->signal_fd, POLLIN, 0 };
@@ -358,7 +360,10 @@ poll_once(struct nsrun_run *run, struct pollfd fds[N_POLLED], int timeout_ms,
 	/* A SIGCONT tells when that changes. */
 	if (!nsrun_tty_has_keys(run))
 		fds[AT_RELAYS].fd = -1;
-	while (poll(fds, N_POLLED, timeout_ms) < 0)
+	/* RLIMIT_NOFILE is the kernel's limit on how many are given, too. */
+	while (n > 0 && fds[n - 1].fd < 0)
+		n--;
+	while (poll(fds, n, timeout_ms) < 0)
 		if (errno != EINTR)
 			return nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "poll",
 			    NULL, NULL);
