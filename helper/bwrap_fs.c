@@ -154,8 +154,6 @@ bwrap_data_file(struct bwrap *b, const struct bwrap_option *option,
 	m.data = data->bytes;
 	m.n_data = data->n;
 	set_perms(b, &m, S_IFREG);
-	if (!file)
-		b->plan->mounts.v[0].flags |= NSRUN_MOUNT_HIDDEN;
 	return add(b, &m, args[1]);
 }
 
@@ -275,7 +273,6 @@ bwrap_overlay(struct bwrap *b, const struct bwrap_option *option,
 		m.source = args[0];
 		m.work = args[1];
 	}
-	b->plan->mounts.v[0].flags |= NSRUN_MOUNT_HIDDEN;
 	return add(b, &m, args[option->n_args - 1]);
 }
 

@@ -27,6 +27,8 @@ enum {
 	PROPAGATION_SLAVE	= 1 << 19,	/* MS_SLAVE */
 };
 
+static const char oldroot[] = "oldroot";	/* the host's, meanwhile */
+
 int
 nsrun_mount_failed(const struct nsrun_mount *m, const char *call,
     struct nsrun_err *err)
@@ -109,40 +111,63 @@ nsrun_mount_make_tmpfs(const struct nsrun_prep *prep,
 }
 
 /*
- * The new root goes over "/" before anything is put into it: our own "/" stays
- * below it, so host paths still resolve and nothing of the host is hidden. A
- * tmpfs that holds more than the root (upper layers, the contents of files) has
- * the root over it in turn.
+ * Pivot to the tmpfs at once, with the host's tree below it, and have that for
+ * our root again: host paths still resolve, nothing of the host is hidden, and
+ * no ".." in them leads to what is being built.
+ */
+static int
+step_aside(struct nsrun_child *child, const struct nsrun_mount *m,
+    struct nsrun_err *err)
+{
+	nsrun_autoclose int host = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	nsrun_autoclose int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (host < 0)
+		return nsrun_mount_failed(m, "open", err);
+	if (sys_move_mount(child->base_fd, "", AT_FDCWD, "/",
+	    MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return nsrun_mount_failed(m, "move_mount", err);
+	if (fchdir(child->base_fd) < 0)
+		return nsrun_mount_failed(m, "fchdir", err);
+	if (sys_pivot_root(".", oldroot) < 0)
+		return nsrun_mount_failed(m, "pivot_root", err);
+	if (fchdir(host) < 0 || chroot(".") < 0)
+		return nsrun_mount_failed(m, "chroot", err);
+	/* Who has lost his directory names no source by it. */
+	if (here >= 0 && fchdir(here) < 0)
+		return nsrun_mount_failed(m, "fchdir", err);
+	return 0;
+}
+
+/*
+ * The root of the sandbox is a directory of that tmpfs, mounted over all of it.
+ * What else it holds (upper layers, the contents of files) is only ours.
  */
 int
 nsrun_mount_root(const struct nsrun_prep *prep, struct nsrun_child *child,
     size_t i, struct nsrun_err *err)
 {
+	static const char newroot[] = "newroot";
 	const struct nsrun_mount *m = &prep->plan->mounts.v[i];
 
 	child->base_fd = nsrun_mount_make_tmpfs(prep, child, i, err);
 	if (child->base_fd < 0)
 		return -1;
-	if (sys_move_mount(child->base_fd, "", AT_FDCWD, "/",
-	    MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		return nsrun_mount_failed(m, "move_mount", err);
-	if (!(m->flags & NSRUN_MOUNT_HIDDEN)) {
-		child->root_fd = fcntl(child->base_fd, F_DUPFD_CLOEXEC, 3);
-		return child->root_fd < 0 ?
-		    nsrun_mount_failed(m, "fcntl", err) : 0;
-	}
-	if (mkdirat(child->base_fd, "newroot", 0755) < 0)
+	if (mkdirat(child->base_fd, oldroot, 0700) < 0 ||
+	    mkdirat(child->base_fd, newroot, nsrun_mount_mode(m, 0755)) < 0)
 		return nsrun_mount_failed(m, "mkdir", err);
-	child->root_fd = sys_open_tree(child->base_fd, "newroot",
+	if (step_aside(child, m, err) < 0)
+		return -1;
+	child->root_fd = sys_open_tree(child->base_fd, newroot,
 	    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	if (child->root_fd < 0)
 		return nsrun_mount_failed(m, "open_tree", err);
-	if (nsrun_mount_restrict(child->root_fd, m,
-	    nsrun_mount_attributes(m)) < 0)
+	/* It is still to be filled. */
+	if (nsrun_mount_restrict(child->root_fd, m, nsrun_mount_attributes(m) &
+	    ~(uint64_t)MOUNT_ATTR_RDONLY) < 0)
 		return nsrun_mount_failed(m, "mount_setattr", err);
-	child->stacked = true;
-	if (sys_move_mount(child->root_fd, "", AT_FDCWD, "/",
-	    MOVE_MOUNT_F_EMPTY_PATH) < 0)
+	if (sys_move_mount(child->root_fd, "", child->base_fd, "",
+	    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
 		return nsrun_mount_failed(m, "move_mount", err);
 	return 0;
 }
@@ -314,22 +339,6 @@ part_from_host(const struct nsrun_prep *prep, struct nsrun_err *err)
 	return 0;
 }
 
-/* A clone of "/" must not have the new root on it, so it comes first. */
-static int
-clone_host_root(const struct nsrun_prep *prep, struct nsrun_err *err)
-{
-	const struct nsrun_mounts *mounts = &prep->plan->mounts;
-
-	for (size_t i = 0; i < mounts->n; i++) {
-		if (!(mounts->v[i].flags & NSRUN_MOUNT_HOST_ROOT))
-			continue;
-		prep->tree_fds[i] = clone_source(&mounts->v[i], err);
-		if (prep->tree_fds[i] < 0)
-			return -1;
-	}
-	return 0;
-}
-
 int
 nsrun_apply_mounts(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err)
@@ -337,7 +346,7 @@ nsrun_apply_mounts(const struct nsrun_prep *prep, struct nsrun_child *child,
 	const struct nsrun_mounts *mounts = &prep->plan->mounts;
 	struct mount_attr readonly = { .attr_set = MOUNT_ATTR_RDONLY };
 
-	if (part_from_host(prep, err) < 0 || clone_host_root(prep, err) < 0)
+	if (part_from_host(prep, err) < 0)
 		return -1;
 	for (size_t i = 0; i < mounts->n; i++)
 		if (operations[mounts->v[i].kind](prep, child, i, err) < 0)
@@ -350,11 +359,9 @@ nsrun_apply_mounts(const struct nsrun_prep *prep, struct nsrun_child *child,
 }
 
 /*
- * The new root becomes ours and the host's tree goes. It is the first mount
- * that is made the root of the namespace, with what was stacked over it since:
- * the host's tree ends on top of all, where one umount2(2) finds it. Mustn't:
- * be postponed past exec, the old root stays reachable through "/.." until it
- * is detached.
+ * The host's tree goes, and the new root becomes ours: the topmost mount on the
+ * root of the namespace, which is what the kernel takes for it, too. Mustn't:
+ * be postponed past exec, the old root stays reachable until it is detached.
  */
 int
 nsrun_apply_pivot(const struct nsrun_prep *prep, struct nsrun_child *child,
@@ -364,14 +371,10 @@ nsrun_apply_pivot(const struct nsrun_prep *prep, struct nsrun_child *child,
 	if (fchdir(child->base_fd) < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_MOUNT, "fchdir", "/",
 		    NULL);
-	if (sys_pivot_root(".", ".") < 0)
-		return nsrun_err_sys(err, NSRUN_STEP_MOUNT, "pivot_root", "/",
-		    NULL);
-	if (sys_umount2(".", SYS_MNT_DETACH) < 0)
+	if (sys_umount2(oldroot, SYS_MNT_DETACH) < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_MOUNT, "umount2",
 		    "the host's root", NULL);
-	/* The topmost is what the kernel takes for the root, too. */
-	if (child->stacked && (fchdir(child->root_fd) < 0 || chroot(".") < 0))
+	if (fchdir(child->root_fd) < 0 || chroot(".") < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_MOUNT, "chroot", "/",
 		    NULL);
 	if (chdir("/") < 0)

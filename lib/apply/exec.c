@@ -31,6 +31,7 @@ nsrun_exec_command(const struct nsrun_prep *prep,
 	const struct nsrun_plan *plan = prep->plan;
 	const char *path = plan->process.file ? plan->process.file :
 	    plan->argv[0], *call = "execve";
+	bool searched = !strchr(path, '/');
 	int worst = ENOENT;
 
 	if (prep->pwd_slot < plan->n_env)
@@ -45,8 +46,7 @@ nsrun_exec_command(const struct nsrun_prep *prep,
 			call = "interpreter";
 			break;
 		}
-		if ((errno != ENOENT && errno != ENOTDIR) ||
-		    strchr(path, '/')) {
+		if (!searched || (errno != ENOENT && errno != ENOTDIR)) {
 			path = *p;
 			worst = errno;
 			if (errno != EACCES)

@@ -312,7 +312,6 @@ nsrun_target_attach(const struct nsrun_prep *prep, struct nsrun_child *child,
 		nsrun_fd_close(&child->dir_fd);
 	if (root) {
 		/* Over the root: from now on that is it. */
-		child->stacked = true;
 		nsrun_fd_close(&child->root_fd);
 		child->root_fd = fcntl(mount_fd, F_DUPFD_CLOEXEC, 3);
 		return child->root_fd < 0 ? -1 : 0;

@@ -10,31 +10,13 @@
 
 #include "base/fd.h"
 
-static bool
-is_root(const struct stat *st)
-{
-	static struct stat root;
-
-	if (!root.st_ino && stat("/", &root) < 0)
-		return false;
-	return st->st_dev == root.st_dev && st->st_ino == root.st_ino;
-}
-
-static void
-note(struct nsrun_mount *m, const struct stat *st)
-{
-	m->type = st->st_mode & S_IFMT;
-	if (is_root(st))
-		m->flags |= NSRUN_MOUNT_HOST_ROOT;
-}
-
 void
 nsrun_source_look(struct nsrun_mount *m)
 {
 	struct stat st;
 
 	if (stat(m->source, &st) == 0)
-		note(m, &st);
+		m->type = st.st_mode & S_IFMT;
 }
 
 int
@@ -56,7 +38,7 @@ nsrun_source_pin(struct nsrun_mount *m, int fd, char path[4096])
 		errno = ENOENT;
 		return -1;
 	}
-	note(m, &st);
+	m->type = st.st_mode & S_IFMT;
 	m->source = path;
 	m->pin = (struct nsrun_pin){
 		.dev = st.st_dev, .ino = st.st_ino,

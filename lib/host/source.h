@@ -6,7 +6,7 @@
 #include "plan/mounts.h"
 
 /*
- * Look at m->source: fills in m->type, and HOST_ROOT. What is not there, or
+ * Look at m->source: fills in m->type. What is not there, or
  * cannot be reached, is left to apply, which finds out for good.
  */
 void nsrun_source_look(struct nsrun_mount *m);

@@ -56,11 +56,8 @@ enum nsrun_mount_flag {
 	NSRUN_MOUNT_EXACT	= 1 << 8,	/* no link to the target;
 						   COVER: it must be pin */
 	NSRUN_MOUNT_NOLINK	= 1 << 9,	/* the target is no link */
-	NSRUN_MOUNT_HOST_ROOT	= 1 << 10,	/* BIND: the source is "/" */
-	NSRUN_MOUNT_REPLACE	= 1 << 11,	/* FILE, SYMLINK: the same may
+	NSRUN_MOUNT_REPLACE	= 1 << 10,	/* FILE, SYMLINK: the same may
 						   be there already */
-	NSRUN_MOUNT_HIDDEN	= 1 << 12,	/* ROOT: a directory of its
-						   tmpfs, the rest is ours */
 };
 
 /* What a source was when it was opened; equal on reopening or no launch. */
