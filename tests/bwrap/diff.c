@@ -174,16 +174,45 @@ is_ordered(const char *line)
 	    !strncmp(line, "error ", 6) || !strncmp(line, "out", 3);
 }
 
-/* Cuts text into sorted lines; those that are ordered go to said as well. */
-static struct lines
-sorted_lines(char *text, char **said)
+/* Is it of the probe's report, which begins with its argv? */
+static bool
+is_report(const char *line)
 {
+	static const char *const others[] = {
+		"exit ", "left ", "error ", "text ", "stdout ", "stderr ",
+		"out", "host ",
+	};
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (!strncmp(line, others[i], strlen(others[i])))
+			return false;
+	return true;
+}
+
+static bool
+has_report(const char *text)
+{
+	return strstr(text, "\nargv 0 ") != NULL;
+}
+
+/*
+ * Cuts text into sorted lines; those that are ordered go to said as well. A
+ * report that the other run does not have is one line.
+ */
+static struct lines
+sorted_lines(char *text, bool lone_report, char **said)
+{
+	static char there[] = "report there";
 	struct lines lines = { NULL, 0 };
 	size_t size;
 	FILE *f = open_memstream(said, &size);
 
 	for (char *save, *line = strtok_r(text, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
+		if (lone_report && !strncmp(line, "argv 0 ", 7))
+			line = there;
+		else if (lone_report && is_report(line))
+			continue;
 		lines.v = realloc(lines.v, (lines.n + 1) * sizeof *lines.v);
 		if (!lines.v)
 			diff_die("no memory");
@@ -234,8 +263,9 @@ compare_runs(struct diff *diff, const char *row, char *ours, char *theirs,
 {
 	struct verdict verdict = { .out = out };
 	char *said[2];
-	struct lines a = sorted_lines(theirs, &said[0]);
-	struct lines b = sorted_lines(ours, &said[1]);
+	bool lone = has_report(theirs) != has_report(ours);
+	struct lines a = sorted_lines(theirs, lone, &said[0]);
+	struct lines b = sorted_lines(ours, lone, &said[1]);
 	size_t i = 0, j = 0;
 
 	while (i < a.n || j < b.n) {

@@ -330,6 +330,7 @@ take_setting(struct run *run, const char *setting)
 	const char *value = strchr(setting, '=');
 	char *after, *text;
 	int number = (int)strtol(setting, &after, 10);
+	size_t length;
 
 	if (after != setting && *after == '<') {
 		add_fd(run, number, open_source(run, after + 1), false);
@@ -346,8 +347,11 @@ take_setting(struct run *run, const char *setting)
 	if (!strncmp(setting, "close=", 6)) {
 		add_fd(run, number, -1, false);
 	} else if (!strncmp(setting, "in=", 3)) {
+		char *bytes = rows_unescape(text, &length);
+
 		close(run->in);
-		run->in = memory(text, strlen(text));
+		run->in = memory(bytes, length);
+		free(bytes);
 	} else if (!strncmp(setting, "cwd=", 4)) {
 		free(run->cwd);
 		run->cwd = strdup(text);
@@ -600,18 +604,26 @@ content(int fd)
 	return text;
 }
 
-/* The errno text that a message ends with, or NULL. */
-static const char *
-errno_part(const char *text)
+/* Where the last `: ERRNO` of a message begins, and which it is, or 0. */
+static int
+errno_part(const char *text, const char **part)
 {
-	const char *last = NULL;
+	int found = 0;
 
-	for (const char *p = text; (p = strstr(p, ": ")); p++)
-		last = p;
-	for (int i = 1; last && i < 134; i++)
-		if (!strcmp(last + 2, strerror(i)))
-			return last;
-	return NULL;
+	for (const char *p = text; (p = strstr(p, ": ")); p++) {
+		for (int i = 1; i < 134; i++) {
+			const char *name = strerror(i);
+			size_t n = strlen(name);
+
+			/* A hint may follow. */
+			if (strncmp(p + 2, name, n) ||
+			    (p[2 + n] && strncmp(p + 2 + n, " (", 2)))
+				continue;
+			found = i;
+			*part = p;
+		}
+	}
+	return found;
 }
 
 /*
@@ -621,8 +633,9 @@ errno_part(const char *text)
 static void
 print_class(FILE *out, const char *text)
 {
-	const char *errnum = errno_part(text);
-	size_t length = errnum ? (size_t)(errnum - text) : strlen(text);
+	const char *part = text + strlen(text);
+	int errnum = errno_part(text, &part);
+	size_t length = (size_t)(part - text);
 	char *head = strndup(text, length), *save;
 	int words = 0;
 
@@ -630,7 +643,8 @@ print_class(FILE *out, const char *text)
 	for (char *word = strtok_r(head, " ", &save); word && words < 3;
 	     word = strtok_r(NULL, " ", &save), words++)
 		fprintf(out, " %s", strchr(word, '/') ? "P" : word);
-	fprintf(out, "%s\n", errnum ? errnum : "");
+	fprintf(out, "%s%s\n", errnum ? ": " : "",
+		errnum ? strerror(errnum) : "");
 	if (getenv("DIFF_TEXT"))
 		fprintf(out, "text %s\n", text);
 	free(head);

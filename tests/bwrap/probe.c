@@ -330,12 +330,17 @@ unescape_octal(char *text)
 	*to = '\0';
 }
 
-/* Options of these say what the sandbox asked for. */
+/*
+ * Options of these say what the command line asked for, but not where it is the
+ * sandbox's own: its root, and the part of one that a data file lies in.
+ */
 static void
-super_options(const char *type, char *options, char *out, size_t size)
+super_options(char *const field[], const char *type, char *options, char *out,
+    size_t size)
 {
 	out[0] = '\0';
-	if (strcmp(type, "tmpfs") && strcmp(type, "devpts"))
+	if ((strcmp(type, "tmpfs") && strcmp(type, "devpts")) ||
+	    !strcmp(field[4], "/") || strcmp(field[3], "/"))
 		return;
 	for (char *save, *word = strtok_r(options, ",", &save); word;
 	     word = strtok_r(NULL, ",", &save)) {
@@ -370,7 +375,8 @@ report_mount(char *line)
 		return;
 	unescape_octal(field[4]);
 	visible = is_visible(field[4], strtoul(field[0], NULL, 10));
-	super_options(field[dash + 1], field[dash + 3], extra, sizeof extra);
+	super_options(field, field[dash + 1], field[dash + 3], extra,
+		      sizeof extra);
 	say(visible ? "mount" : "hidden", "%s %s %s%s", field[4],
 	    field[dash + 1], field[5], extra);
 	say("propagation", "%s %s", field[4], propagation);
@@ -395,9 +401,17 @@ static void
 report_lock(const char *path)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
 
-	if (fd < 0 || fcntl(fd, F_GETLK, &lock) < 0) {
+	/* Without a pid namespace bwrap's init may come after the command. */
+	for (int i = 0; i < 200; i++) {
+		lock.l_type = F_WRLCK;
+		rc = fcntl(fd, F_GETLK, &lock);
+		if (rc < 0 || lock.l_type != F_UNLCK)
+			break;
+		usleep(1000);
+	}
+	if (rc < 0) {
 		say("lock", "%s %s", path, strerror(errno));
 	} else {
 		say("lock", "%s %s by %s", path,
