@@ -35,8 +35,8 @@ reason(const struct nsrun_err *err)
 {
 	switch (err->errnum) {
 	case EROFS:
-		return "Read-only file system (where it is mounted from: the"
-		    " mount point must be there already)";
+		return "Read-only file system (what is not there cannot be"
+		    " made there)";
 	case ENOSPC:
 		return "Limit exceeded (ENOSPC). (Hint: Check that"
 		    " /proc/sys/fs/mount-max is sufficient, typically 100000)";
@@ -189,7 +189,7 @@ rest_text(const struct nsrun_err *err, char *buf, size_t size)
 	case NSRUN_STEP_EXEC:
 		snprintf(buf, size, "execvp %s: %s%s", err->subject, why,
 		    strcmp(err->call, "interpreter") ? "" :
-		    " (the file is there; its interpreter or loader is not)");
+		    " (what is missing is its interpreter or loader)");
 		break;
 	case NSRUN_STEP_INIT:
 		snprintf(buf, size, "Unable to %s%s %s: %s", err->call,

@@ -51,27 +51,35 @@ bwrap_plan_begin(struct bwrap *b)
 
 /* Options that only make sense beside others, as bubblewrap tells. */
 static int
-check_user(struct bwrap *b)
+check_user(struct bwrap *b, bool said)
 {
 	const struct nsrun_plan *plan = b->plan;
 
-	if (plan->join.user >= 0 && b->unshare_user)
+	if (!b->unshare_user && plan->join.user < 0) {
+		if (b->has_uid && b->uid != getuid())
+			return bwrap_die(b, "Specifying --uid requires"
+			    " --unshare-user or --userns");
+		if (b->has_gid && b->gid != getgid())
+			return bwrap_die(b, "Specifying --gid requires"
+			    " --unshare-user or --userns");
+	}
+	if (plan->join.user >= 0 && said)
 		return bwrap_die(b, "--userns not compatible --unshare-user");
 	if (plan->join.user >= 0 && b->user_try)
 		return bwrap_die(b, "--userns not compatible"
 		    " --unshare-user-try");
-	if (b->disable_userns && !b->unshare_user)
+	if (b->disable_userns && !said)
 		return bwrap_die(b, "--disable-userns requires --unshare-user");
 	if (b->userns_block_fd >= 0 && b->disable_userns)
 		return bwrap_die(b, "--disable-userns is not compatible with"
 		    "  --userns-block-fd");
-	if (b->userns_block_fd >= 0 && !b->unshare_user)
+	if (b->userns_block_fd >= 0 && !said)
 		return bwrap_die(b, "--userns-block-fd requires"
 		    " --unshare-user");
 	if (b->userns_block_fd >= 0 && b->info_fd < 0)
 		return bwrap_die(b, "--userns-block-fd requires --info-fd");
 	if (plan->uid_map.n || plan->gid_map.n) {
-		if (!b->unshare_user)
+		if (!said)
 			return bwrap_die(b, "--uid-map and --gid-map require"
 			    " --unshare-user");
 		if (!plan->uid_map.n || !plan->gid_map.n)
@@ -121,7 +129,8 @@ set_namespaces(struct bwrap *b)
 	struct nsrun_plan *plan = b->plan;
 
 	/* Who has no right to mount gets it by a user namespace. */
-	b->unshare_user |= (b->user_try && has_user_namespaces()) ||
+	b->unshare_user |= (b->user_try && plan->join.user < 0 &&
+	    has_user_namespaces()) ||
 	    (plan->join.user < 0 && !nsrun_identity_can_mount());
 	if (b->cgroup && !cgroups)
 		return bwrap_die(b, "Cannot create new cgroup namespace because"
@@ -167,24 +176,14 @@ set_identity(struct bwrap *b)
 		.finds_maps = b->userns_block_fd >= 0,
 		.asks_for_maps = plan->uid_map.n > 0,
 	};
-	if (!b->unshare_user && plan->join.user < 0) {
-		if (who->uid != uid)
-			return bwrap_die(b, "Specifying --uid requires"
-			    " --unshare-user or --userns");
-		if (who->gid != gid)
-			return bwrap_die(b, "Specifying --gid requires"
-			    " --unshare-user or --userns");
-	}
 	who->sets_ids = !b->unshare_user && (b->has_uid || b->has_gid);
 	if (!b->unshare_user || who->finds_maps || who->asks_for_maps)
 		return 0;
 	who->lock_namespaces = b->disable_userns ||
 	    (b->has_dev && (who->uid || who->gid));
-	if (add_map(b, &plan->uid_map, who->lock_namespaces ? 0 : who->uid,
-	    uid) < 0)
+	if (add_map(b, &plan->uid_map, b->has_dev ? 0 : who->uid, uid) < 0)
 		return -1;
-	return add_map(b, &plan->gid_map, who->lock_namespaces ? 0 : who->gid,
-	    gid);
+	return add_map(b, &plan->gid_map, b->has_dev ? 0 : who->gid, gid);
 }
 
 /* What was said about mounts before all of it was known. */
@@ -327,7 +326,10 @@ guard_terminal(struct bwrap *b)
 int
 bwrap_plan_finish(struct bwrap *b)
 {
-	if (check_user(b) < 0 || set_namespaces(b) < 0 ||
+	/* What is implied does not count for what has to be said. */
+	bool said = b->unshare_user;
+
+	if (set_namespaces(b) < 0 || check_user(b, said) < 0 ||
 	    check_process(b) < 0 || set_identity(b) < 0)
 		return -1;
 	set_mounts(b);

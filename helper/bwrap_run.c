@@ -158,6 +158,10 @@ static int
 finish(struct bwrap *b, int status)
 {
 	if (*b->message) {
+		/* One line, whatever a word of the command line held. */
+		for (char *s = b->message; *s; s++)
+			if ((unsigned char)*s < ' ' || *s == 0x7f)
+				*s = '?';
 		fprintf(stderr, "%sbwrap: %s\n", b->level_prefix ? "<3>" : "",
 		    b->message);
 		status = 1;

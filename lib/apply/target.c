@@ -224,7 +224,8 @@ find_place(const struct nsrun_prep *prep, struct nsrun_child *child,
 
 		*call = "parent directory";
 		dir = nsrun_target_parent(prep, child, m, target, name);
-		if (dir < 0 && errno != EROFS)
+		if (dir < 0 && (errno != EROFS ||
+		    prep->plan->mounts.writes_host))
 			return -1;
 		*call = S_ISDIR(mode) ? "mkdir" : "create";
 		if (dir >= 0 && make(prep, child, m, dir, *name, mode) == 0)

@@ -143,7 +143,8 @@ check_identity(const struct nsrun_plan *plan, struct nsrun_err *err)
 			    " of our own", NULL);
 		return 0;
 	}
-	if (who->asks_for_maps && !plan->profile)
+	/* A face's own: the kernel has the last word. */
+	if (!plan->profile)
 		return 0;
 	if (check_idmap(&plan->uid_map, who->lock_namespaces ? 0 : who->uid,
 	    who->host_uid, err) < 0)

@@ -13,6 +13,7 @@
 #include <grp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -25,6 +26,7 @@
 #include "apply/apply.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/sys.h"
 #include "run/prep.h"
 #include "run/relay.h"
@@ -72,6 +74,8 @@ nsrun_run_deinit(struct nsrun_run *run)
 /* What the intermediate tells: its memory is not ours, this page is both's. */
 struct told {
 	pid_t	pid;
+	pid_t	another;	/* intermediate, inside a joined pid namespace;
+				   0: none */
 	int	pidfd;
 	int	errnum;
 	char	call[16];
@@ -144,6 +148,24 @@ intermediate(const struct nsrun_prep *prep, struct told *told)
 
 	if (!call && who->leaves_root)
 		call = leave_root(who);
+	/*
+	 * The kernel makes a pid namespace only below the one that we are in
+	 * ourselves, and setns(2) puts only children there.
+	 */
+	if (!call && prep->plan->join.pid >= 0 &&
+	    prep->plan->namespaces & CLONE_NEWPID) {
+		struct clone_args args = {
+			.flags = CLONE_FILES | CLONE_PARENT |
+			    CLONE_PARENT_SETTID,
+			.parent_tid = (uint64_t)(uintptr_t)&told->another,
+		};
+		pid_t pid = (pid_t)sys_clone3(&args);
+
+		if (pid > 0)
+			_exit(0);
+		if (pid < 0)
+			call = "clone3";
+	}
 	if (!call && clone_child(prep, CLONE_PARENT, &told->pidfd,
 	    &told->pid) < 0)
 		call = "clone3";
@@ -153,6 +175,22 @@ intermediate(const struct nsrun_prep *prep, struct told *told)
 	for (size_t i = 0; i < sizeof told->call - 1 && call[i]; i++)
 		told->call[i] = call[i];
 	_exit(1);
+}
+
+/* The pid behind a pidfd, as we see it: its fdinfo says, proc(5). */
+static pid_t
+pid_of(int pidfd)
+{
+	char path[64], *text, *at;
+	pid_t pid = 0;
+
+	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
+	text = nsrun_file_read(path, 4096);
+	at = text ? strstr(text, "Pid:") : NULL;
+	if (at)
+		pid = (pid_t)strtol(at + 4, NULL, 10);
+	free(text);
+	return pid;
 }
 
 static int
@@ -176,8 +214,13 @@ clone_through_intermediate(const struct nsrun_prep *prep,
 	else
 		while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
 			continue;
-	run->pid = told->pid;
+	while (told->another > 0 && waitpid(told->another, NULL, __WALL) < 0 &&
+	    errno == EINTR)
+		continue;
 	run->pidfd = told->pidfd;
+	/* That one knew it by another number. */
+	run->pid = told->another > 0 && run->pidfd >= 0 ?
+	    pid_of(run->pidfd) : told->pid;
 	if (told->errnum) {
 		errno = told->errnum;
 		nsrun_err_sys(err, told->call[0] == 'c' ||
@@ -209,6 +252,8 @@ clone_blocked(struct nsrun_prep *prep, struct nsrun_run *run,
 	sigemptyset(&prep->signals);
 	if (prep->plan->process.keeps_signals)
 		prep->signals = run->caller_mask ? *run->caller_mask : saved;
+	/* But a command that never hears of its children's end hangs. */
+	sigdelset(&prep->signals, SIGCHLD);
 	if (prep->plan->identity.leaves_root || prep->plan->join.user >= 0 ||
 	    prep->plan->join.pid >= 0 || prep->plan->join.net >= 0)
 		rc = clone_through_intermediate(prep, run, err);

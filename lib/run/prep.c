@@ -246,9 +246,9 @@ nsrun_map_texts(const struct nsrun_plan *plan, int which,
 	const struct nsrun_idrange *u = plan->uid_map.v, *g = plan->gid_map.v;
 
 	snprintf(uid_map, NSRUN_MAP_SIZE, "%" PRIu32 " %" PRIu32 " 1",
-	    which ? who->uid : u->inside, which ? 0 : u->outside);
+	    which ? who->uid : u->inside, which ? u->inside : u->outside);
 	snprintf(gid_map, NSRUN_MAP_SIZE, "%" PRIu32 " %" PRIu32 " 1",
-	    which ? who->gid : g->inside, which ? 0 : g->outside);
+	    which ? who->gid : g->inside, which ? g->inside : g->outside);
 }
 
 static int
@@ -276,8 +276,10 @@ prepare_mounts(struct nsrun_prepared *p, struct nsrun_err *err)
 		if (m->n_inodes)
 			snprintf(text->inodes, sizeof text->inodes,
 			    "%" PRIu64, m->n_inodes);
-		snprintf(text->mode, sizeof text->mode, "%o",
-		    m->mode ? (unsigned int)m->mode & 07777 : 0755);
+		/* The root has the mode of a directory in it. */
+		if (m->kind != NSRUN_MOUNT_ROOT)
+			snprintf(text->mode, sizeof text->mode, "%o",
+			    (unsigned int)nsrun_mount_mode(m, 0755));
 	}
 	return 0;
 }
