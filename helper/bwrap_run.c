@@ -84,12 +84,25 @@ announce(struct bwrap *b, struct nsrun_run *run)
 	return 0;
 }
 
+/* The child has its copies: what is open here besides would only be held. */
+static int
+let_go(struct bwrap *b, const struct nsrun_run *run)
+{
+	struct nsrun_mounts *mounts = &b->plan->mounts;
+
+	for (size_t i = 0; i < mounts->n; i++)
+		mounts->v[i].pin.fd = -1;
+	if (nsrun_run_close_others(run, b->json_fd) < 0)
+		return bwrap_die_errno(b, "close_range");
+	return 0;
+}
+
 static int
 execute(struct bwrap *b, struct nsrun_run *run)
 {
 	if (nsrun_launch(run, &b->err) < 0)
 		return bwrap_die_err(b);
-	if (announce(b, run) < 0)
+	if (announce(b, run) < 0 || let_go(b, run) < 0)
 		return -1;
 	if (nsrun_supervise(run, NSRUN_STATE_RUNNING, &b->err) < 0)
 		return bwrap_die_err(b);

@@ -53,7 +53,7 @@ nsrun_fd_close_others(const int *keep, unsigned int n)
 	for (unsigned int i = 0; i < n; i++) {
 		unsigned int fd = (unsigned int)keep[i];
 
-		if (fd < next)
+		if (keep[i] < 0 || fd < next)
 			continue;
 		if (fd > next && sys_close_range(next, fd - 1, 0) < 0)
 			return -1;

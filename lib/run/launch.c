@@ -71,6 +71,30 @@ nsrun_run_deinit(struct nsrun_run *run)
 	nsrun_fd_close(&run->terminal_fd);
 }
 
+int
+nsrun_run_close_others(const struct nsrun_run *run, int more)
+{
+	int fds[] = {
+		run->pidfd, run->channel_fd, run->control_fd, run->watch_fd,
+		run->signal_fd, run->stop_fd, run->userns_fd, run->terminal_fd,
+		run->janitor_fd, run->command_fd, more,
+		run->relays[0].from_fd, run->relays[0].to_fd,
+		run->relays[1].from_fd, run->relays[1].to_fd,
+		run->relays[2].from_fd, run->relays[2].to_fd,
+	};
+	const unsigned int n = sizeof fds / sizeof *fds;
+
+	/* Ascending; those below 3, none among them, count for nothing. */
+	for (unsigned int i = 1; i < n; i++)
+		for (unsigned int k = i; k > 0 && fds[k - 1] > fds[k]; k--) {
+			int fd = fds[k];
+
+			fds[k] = fds[k - 1];
+			fds[k - 1] = fd;
+		}
+	return nsrun_fd_close_others(fds, n);
+}
+
 /* What the intermediate tells: its memory is not ours, this page is both's. */
 struct told {
 	pid_t	pid;

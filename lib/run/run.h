@@ -111,6 +111,13 @@ int nsrun_supervise(struct nsrun_run *run, enum nsrun_run_state until,
     struct nsrun_err *err);
 
 /*
+ * Close every descriptor of this process above 2 that is neither the run's nor
+ * `more`: pipes of the caller's are to end with the command, not with us. What
+ * the plan had open is closed with them.
+ */
+int nsrun_run_close_others(const struct nsrun_run *run, int more);
+
+/*
  * The command has ended: wait until the mount points that were made for it are
  * gone too, unless somebody may still need them.
  */
