@@ -154,6 +154,35 @@ add_map(struct bwrap *b, struct nsrun_idmap *map, uint32_t inside,
 	    bwrap_die_err(b) : 0;
 }
 
+/* Does the map show this id of the host's? Where is left in *inside. */
+static bool
+shows(const struct nsrun_idmap *map, uint32_t id, uint32_t *inside)
+{
+	for (size_t i = 0; i < map->n; i++)
+		if (id - map->v[i].outside < map->v[i].count) {
+			*inside = map->v[i].inside + (id - map->v[i].outside);
+			return true;
+		}
+	return false;
+}
+
+/* Ranges: the caller's own id has its place in them, or nothing is its. */
+static int
+find_in_ranges(struct bwrap *b, struct nsrun_identity *who)
+{
+	uint32_t uid, gid;
+
+	if (!shows(&b->plan->uid_map, who->host_uid, &uid) ||
+	    !shows(&b->plan->gid_map, who->host_gid, &gid))
+		return bwrap_die(b, "--uid-map and --gid-map must have the"
+		    " caller's own ids %u and %u outside",
+		    (unsigned int)who->host_uid, (unsigned int)who->host_gid);
+	who->sets_ids = b->has_uid || b->has_gid;
+	who->uid = b->has_uid ? b->uid : uid;
+	who->gid = b->has_gid ? b->gid : gid;
+	return 0;
+}
+
 /*
  * A second user namespace where --dev wants one, since callers see the map, and
  * where no more shall be made: what owns the mounts is then out of reach.
@@ -177,7 +206,9 @@ set_identity(struct bwrap *b)
 		.asks_for_maps = plan->uid_map.n > 0,
 	};
 	who->sets_ids = !b->unshare_user && (b->has_uid || b->has_gid);
-	if (!b->unshare_user || who->finds_maps || who->asks_for_maps)
+	if (who->asks_for_maps)
+		return find_in_ranges(b, who);
+	if (!b->unshare_user || who->finds_maps)
 		return 0;
 	who->lock_namespaces = b->disable_userns ||
 	    (b->has_dev && (who->uid || who->gid));

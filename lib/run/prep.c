@@ -457,7 +457,7 @@ nsrun_prepared_build(struct nsrun_prepared *p, struct nsrun_run *run,
 	    prepare_exec(p, err) < 0 || prepare_script(p, err) < 0 ||
 	    prepare_pwd(p, err) < 0)
 		return -1;
-	if (prep->plan->uid_map.n && prep->plan->gid_map.n)
+	if (prep->plan->uid_map.n && !prep->plan->identity.asks_for_maps)
 		for (int i = 0; i < 2; i++)
 			nsrun_map_texts(prep->plan, i, prep->uid_maps[i],
 			    prep->gid_maps[i]);
