@@ -112,6 +112,8 @@ bwrap_bind_fd(struct bwrap *b, const struct bwrap_option *option,
 	if (nsrun_source_pin(&m, fd, path) < 0)
 		return bwrap_die_errno(b, "Can't find source fd %d", fd);
 	/* It may be named again; it is not the command's. */
+	if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+		return bwrap_die_errno(b, "--%s %d", option->name, fd);
 	if (nsrun_plan_add_consumed(b->plan, fd, &b->err) < 0)
 		return bwrap_die_err(b);
 	if (add(b, &m, args[1]) < 0) {

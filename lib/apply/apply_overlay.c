@@ -158,6 +158,7 @@ mount_overlay(struct overlay *o, const struct nsrun_prep *prep,
 	const struct nsrun_mount *m = &prep->plan->mounts.v[i];
 	char path[sizeof "/proc/" + NSRUN_FD_PATH] = "/proc/";
 	nsrun_autoclose int place = -1, fd = -1;
+	struct stat st;
 
 	if (put_layers(o, m, err) < 0 || (!(m->flags & NSRUN_MOUNT_RDONLY) &&
 	    put_upper(o, prep, child, i, err) < 0))
@@ -176,8 +177,11 @@ mount_overlay(struct overlay *o, const struct nsrun_prep *prep,
 	    o->options) < 0)
 		return nsrun_mount_failed(m, "overlay", err);
 	fd = sys_open_tree(child->base_fd, "overlay", OPEN_TREE_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return nsrun_mount_failed(m, "open_tree", err);
+	/* What is written there is forgotten, so mount points may be, too. */
+	if (!m->source)
+		prep->own_devs[child->n_own_devs++] = st.st_dev;
 	return nsrun_mount_attach(prep, child, fd, m, S_IFDIR, err);
 }
 

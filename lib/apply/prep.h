@@ -44,7 +44,7 @@ struct nsrun_prep {
 	struct nsrun_tmpfs_text {
 		char	size[24], inodes[24], mode[8];
 	}		*tmpfs;		/* per mount: options as text */
-	dev_t		*own_devs;	/* room for one per mount */
+	dev_t		*own_devs;	/* room for two per mount */
 	struct { int resource; struct rlimit value; } limits[NSRUN_N_LIMITS];
 	unsigned int	n_limits;
 	struct sock_fprog *programs;

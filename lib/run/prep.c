@@ -260,8 +260,9 @@ prepare_mounts(struct nsrun_prepared *p, struct nsrun_err *err)
 	prep->tree_fds = nsrun_arena_alloc(&p->arena, mounts->n * sizeof(int));
 	prep->tmpfs = nsrun_arena_alloc(&p->arena,
 	    mounts->n * sizeof *prep->tmpfs);
+	/* A throw-away overlay has a tmpfs and is one of ours itself. */
 	prep->own_devs = nsrun_arena_alloc(&p->arena,
-	    mounts->n * sizeof(dev_t));
+	    2 * mounts->n * sizeof(dev_t));
 	if (!prep->tree_fds || !prep->tmpfs || !prep->own_devs)
 		return nsrun_err_nomem(err, "mounts");
 	for (size_t i = 0; i < mounts->n; i++) {
