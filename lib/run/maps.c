@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The id maps of a sandbox whose caller left uid 0, or that has more ids than
- * one, written from outside while pid 1 waits. The kernel takes maps from a member of the namespace or of its
- * parent, so those of the second are written by a short-lived child of ours
- * that joins the first.
+ * one, written from outside while pid 1 waits. The kernel takes maps from a
+ * member of the namespace or of its parent, so those of the second are written
+ * by a short-lived child of ours that joins the first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -87,7 +87,8 @@ run_tool(const char *tool, pid_t pid, const struct nsrun_idmap *map,
 	int status = 0;
 
 	for (size_t i = 0; complete && i < 3 * map->n + 2; i++) {
-		const struct nsrun_idrange *r = &map->v[i < 2 ? 0 : (i - 2) / 3];
+		const struct nsrun_idrange *r =
+		    &map->v[i < 2 ? 0 : (i - 2) / 3];
 		const uint32_t numbers[] = { r->inside, r->outside, r->count };
 
 		argv[i] = i == 0 ? nsrun_arena_strdup(&arena, tool) :
