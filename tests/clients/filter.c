@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The filters that callers bring, written as rows; agent-hosts.md, 2 and 3,
-   and openclaudia.md, 1.11, say where they were seen. */
+/*
+ * The filters that callers bring, written as rows; agent-hosts.md, 2 and 3,
+ * and openclaudia.md, 1.11, say where they were seen.
+ */
 #include "probe.h"
 
 #include <errno.h>
@@ -40,13 +42,15 @@ struct rule {
 	const char *filters;	/* the first letters of those that have it */
 	long nr;
 	int errnum;
-	enum how how;		/* IS, HAS: argument arg is, has a bit of, value */
+	enum how how;		/* IS: arg is value; HAS: a bit of it */
 	int arg;
 	uint32_t value;
 };
 
-/* c codex's second stage, f flatpak, g gemini-cli, h sandbox-runtime's helper,
-   o OpenClaudia. */
+/*
+ * c codex's second stage, f flatpak, g gemini-cli, h sandbox-runtime's helper,
+ * o OpenClaudia.
+ */
 static const struct rule rules[] = {
 	{ "cgo", SYS_ptrace, EPERM, ALWAYS, 0, 0 },
 	{ "fho", SYS_mount, EPERM, ALWAYS, 0, 0 },

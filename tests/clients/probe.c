@@ -57,9 +57,10 @@ errno_name(int errnum)
 	} names[] = {
 		{ EACCES, "EACCES" }, { EAFNOSUPPORT, "EAFNOSUPPORT" },
 		{ EBADF, "EBADF" }, { EFAULT, "EFAULT" }, { EINVAL, "EINVAL" },
-		{ ENOENT, "ENOENT" }, { ENOSPC, "ENOSPC" }, { ENOSYS, "ENOSYS" },
-		{ ENOTTY, "ENOTTY" }, { EOPNOTSUPP, "EOPNOTSUPP" },
-		{ EPERM, "EPERM" }, { EROFS, "EROFS" }, { ESRCH, "ESRCH" },
+		{ ENOENT, "ENOENT" }, { ENOSPC, "ENOSPC" },
+		{ ENOSYS, "ENOSYS" }, { ENOTTY, "ENOTTY" },
+		{ EOPNOTSUPP, "EOPNOTSUPP" },
+		{ EPERM, "EPERM" }, { EROFS, "EROFS" },
 	};
 	static char number[16];
 

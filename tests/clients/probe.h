@@ -11,8 +11,10 @@
 
 enum { MAX_INSNS = 512 };
 
-/* A word of the command line and what it does; words[0] is its first operand
-   and the list ends in NULL. Returns the exit status. */
+/*
+ * A word of the command line and what it does; words[0] is its first operand
+ * and the list ends in NULL. Returns the exit status.
+ */
 struct verb {
 	const char *name;
 	int (*run)(char **words);

@@ -127,6 +127,9 @@ new"
 		is "$caller: srt: no capabilities" "$(run srt - "$probe" caps)" none
 	fi
 
+	# 0 is a session outside.
+	is "$caller: srt: a session of its own" "$(run srt - cut -d' ' -f6 /proc/self/stat)" 1
+
 	# The helper: a process's view of itself is its second line of defence.
 	got=$(run srt - "$probe" helper sh -c 'ls /proc | grep -c "^[0-9]"; exit 7')
 	is "$caller: srt: the helper's status" $? 7
@@ -185,7 +188,7 @@ dies_with_parent() {
 	run_in_background() {
 		before=$IFS; IFS=$newline; set -f
 		# shellcheck disable=SC2046
-		set -- $(argv "$1") sh -c 'echo up; exec sleep 300'
+		set -- $(argv "$1") sh -c 'echo up; exec sleep 60'
 		set +f; IFS=$before
 		own "$probe" only - sh -c 'echo $$ >"$1"; shift; "$@"; :' _ "$T/parent" bwrap "$@"
 	}
@@ -210,6 +213,7 @@ codex() {
 	is "$caller: codex: a /proc that cannot be mounted: status" $? 1
 	like "$caller: codex: ... and words" "$said" "bwrap: Can't mount proc on /newroot/proc: Operation not permitted"
 
+	is "$caller: codex: read-only: a session of its own" "$(run codex-read-only - cut -d' ' -f6 /proc/self/stat)" 1
 	is "$caller: codex: read-only: it is pid 1" "$(run codex-read-only - sh -c 'echo $$')" 1
 	fails "$caller: codex: read-only: no write" run codex-read-only - sh -c 'echo x >x'
 	is "$caller: codex: read-only: no descriptor" "$(run codex-read-only - "$probe" fds)" "0 1 2"
@@ -407,13 +411,13 @@ openclaudia() {
 	is "$caller: openclaudia: ... and inside" "$(own "$probe" only "$(openclaudia_fds)" \
 		"$probe" rlimits timeout 30 bwrap "$@" | words)" "1024 4194304 0"
 	# A project that is moved away under it stays the one that was opened.
-	is "$caller: openclaudia: a daemon does not outlive it" "$(openclaudia_run sh -c 'sleep 300 >/dev/null 2>&1 & echo left')" left
+	is "$caller: openclaudia: a daemon does not outlive it" "$(openclaudia_run sh -c 'sleep 60 >/dev/null 2>&1 & echo left')" left
 	dies_with_parent_fds
 }
 dies_with_parent_fds() {
 	before=$IFS; IFS=$newline; set -f
 	# shellcheck disable=SC2046
-	set -- $(argv openclaudia) sh -c 'sleep 300 & echo up; exec sleep 300'
+	set -- $(argv openclaudia) sh -c 'sleep 60 & echo up; exec sleep 300'
 	set +f; IFS=$before
 	own "$probe" only "$(openclaudia_fds)" sh -c 'echo $$ >"$1"; shift; "$@"; :' _ \
 		"$T/parent" bwrap "$@" >"$work/fifo" 2>/dev/null &
@@ -427,6 +431,30 @@ flatpak_run() {
 	args_file flatpak >"$work/args"
 	own "$probe" only "9,21@$T/usr,22@$T/app,23=$T/passwd,26=$work/flatpak.bpf,30=$T/instance/info,31=$T/instance/info,33+$T/instance/bwrapinfo.json" \
 		"$probe" memfd 37 "$work/args" env -i "$bwrap" --args 37 -- "$@"
+}
+# As portals see it: the locks, the pipe, the pid, the root behind the pid.
+flatpak_runs() {
+	for f in usr/.ref app/.ref instance/.ref; do
+		is "$caller: flatpak: $f is held" "$(own "$probe" locked "$T/$f")" held
+	done
+	info=$(cat "$T/instance/bwrapinfo.json")
+	is "$caller: flatpak: the keys of info-fd" "$(echo "$info" | grep -o '"[a-z-]*"' | words)" \
+		'"child-pid" "ipc-namespace" "mnt-namespace" "net-namespace" "pid-namespace"'
+	like "$caller: flatpak: ... its layout" "$info" "{
+    \"child-pid\": [0-9]*,
+    \"ipc-namespace\": *
+}"
+	pid=$(echo "$info" | sed -n 's/.*"child-pid": \([0-9]*\).*/\1/p')
+	is "$caller: flatpak: its root by its pid" "$(own cat "/proc/$pid/root/.flatpak-info")" "[Application]"
+	is "$caller: flatpak: its namespace by the number" "$(own readlink "/proc/$pid/ns/net")" \
+		"net:[$(echo "$info" | sed -n 's/.*"net-namespace": \([0-9]*\).*/\1/p')]"
+	exec 8<"$work/sync"
+	timeout 10 sh -c 'echo go >"$1"' _ "$work/stdin"
+	timeout 10 cat <&8
+	is "$caller: flatpak: the pipe ends with init" $? 0
+	exec 8<&-
+	eventually "$caller: flatpak: then the locks are free" \
+		sh -c 'test "$("$1" locked "$2")" = free' _ "$probe" "$T/usr/.ref"
 }
 flatpak() {
 	own cp -R "$work/sysroot" "$T/usr"
@@ -452,32 +480,13 @@ flatpak() {
 	status "$caller: flatpak: no such command" 1 flatpak_run nosuch
 	like "$caller: flatpak: ... is told" "$said" "bwrap: execvp nosuch: No such file or directory"
 
-	# As portals see it: the locks, the pipe, the pid, the root behind the pid.
 	exec 9>&-
 	own rm -f "$T/instance/bwrapinfo.json"
 	{ flatpak_run sh -c 'echo up; read -r _' <>"$work/stdin"; } 9<>"$work/sync" >"$work/fifo" 2>&1 &
 	{ read -r up; } <"$work/fifo"
 	is "$caller: flatpak: runs" "$up" up
-	for f in usr/.ref app/.ref instance/.ref; do
-		is "$caller: flatpak: $f is held" "$(own "$probe" locked "$T/$f")" held
-	done
-	info=$(cat "$T/instance/bwrapinfo.json")
-	is "$caller: flatpak: the keys of info-fd" "$(echo "$info" | grep -o '"[a-z-]*"' | words)" \
-		'"child-pid" "ipc-namespace" "mnt-namespace" "net-namespace" "pid-namespace"'
-	like "$caller: flatpak: ... its layout" "$info" "{
-    \"child-pid\": [0-9]*,
-    \"ipc-namespace\": *
-}"
-	pid=$(echo "$info" | sed -n 's/.*"child-pid": \([0-9]*\).*/\1/p')
-	is "$caller: flatpak: its root by its pid" "$(own cat "/proc/$pid/root/.flatpak-info")" "[Application]"
-	is "$caller: flatpak: its namespace by the number" "$(own readlink "/proc/$pid/ns/net")" \
-		"net:[$(echo "$info" | sed -n 's/.*"net-namespace": \([0-9]*\).*/\1/p')]"
-	timeout 10 sh -c 'echo go >"$1"' _ "$work/stdin"
-	timeout 10 cat "$work/sync" >"$work/out"
-	is "$caller: flatpak: the pipe ends with init" $? 0
+	[ "$up" != up ] || flatpak_runs
 	wait
-	eventually "$caller: flatpak: then the locks are free" \
-		sh -c 'test "$("$1" locked "$2")" = free' _ "$probe" "$T/usr/.ref"
 	rm -rf "$T/usr" "$T/app"
 
 	# The proxy keeps its end of the pipe.
