@@ -35,7 +35,7 @@ done
 # descriptor but three.
 client() {
 	client_caller=$1; shift
-	as "$client_caller" "$probe" only - timeout -k 5 60 env \
+	as "$client_caller" "$probe" only - timeout -k 5 $limit env \
 		TMPDIR="$work/$client_caller/tmp" "$@"
 }
 
