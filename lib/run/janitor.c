@@ -19,6 +19,8 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,7 +31,7 @@
 #include "base/sys.h"
 #include "run/run.h"
 
-enum { MAX_STUBS = 1024 };
+enum { MAX_STUBS = 65536 };
 
 struct stub {
 	int	dir_fd;		/* -1: only held */
@@ -41,7 +43,7 @@ struct janitor {
 	int	socket_fd;
 	int	inotify_fd;
 	unsigned int n;
-	struct stub stubs[MAX_STUBS];
+	struct stub *stubs;	/* room for MAX_STUBS, taken as it is used */
 };
 
 /* Everything is by way of /proc/self/fd: what comes is O_PATH. */
@@ -149,6 +151,8 @@ answer(struct janitor *j)
 		memcpy(&fd, CMSG_DATA(c), sizeof fd);
 	if (n == sizeof request && fd >= 0)
 		errnum = serve(j, &request, &fd);
+	else if (msg.msg_flags & MSG_CTRUNC)
+		errnum = EMFILE;
 	return send(j->socket_fd, &errnum, sizeof errnum, MSG_NOSIGNAL) ==
 	    sizeof errnum;
 }
@@ -186,11 +190,27 @@ clear_all(struct janitor *j)
 		}
 }
 
+/* Two descriptors a mount point: as many as we may have. */
+static int
+make_room(struct janitor *j)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	/* By the kernel: another thread may have held malloc(3)'s lock. */
+	j->stubs = mmap(NULL, MAX_STUBS * sizeof *j->stubs,
+	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+	    -1, 0);
+	return j->stubs == MAP_FAILED ? -1 : 0;
+}
+
 static _Noreturn void
 janitor(int socket_fd)
 {
-	/* Not on the stack of a thread: too large for some. */
-	static struct janitor j;
+	struct janitor j = { .socket_fd = socket_fd, .inotify_fd = -1 };
 	char event[sizeof(struct inotify_event) + 256];
 	sigset_t all;
 	int null;
@@ -204,9 +224,8 @@ janitor(int socket_fd)
 	for (int i = 0; i < 3; i++)
 		if (null < 0 || dup2(null, i) < 0)
 			close(i);
-	j.socket_fd = socket_fd;
-	j.inotify_fd = -1;
-	if (chdir("/") < 0 || nsrun_fd_close_others(&socket_fd, 1) < 0)
+	if (chdir("/") < 0 || nsrun_fd_close_others(&socket_fd, 1) < 0 ||
+	    make_room(&j) < 0)
 		_exit(1);
 	while (answer(&j))
 		continue;
