@@ -12,6 +12,8 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,6 +60,18 @@ need_janitor(const struct nsrun_prep *prep, struct nsrun_child *child)
 	return ask(child, &root, child->base_fd);
 }
 
+/* A read-only place says more than whose it is, and mkdir(2) says it first. */
+static int
+why_not(int dir)
+{
+	int saved = errno;
+	struct statfs fs;
+
+	errno = fstatfs(dir, &fs) == 0 && fs.f_flags & ST_RDONLY ? EROFS :
+	    saved;
+	return -1;
+}
+
 int
 nsrun_stub_make(const struct nsrun_prep *prep, struct nsrun_child *child,
     int dir, const char *name, mode_t mode)
@@ -77,7 +91,7 @@ nsrun_stub_make(const struct nsrun_prep *prep, struct nsrun_child *child,
 		return -1;
 	/* Nor where nothing can be made. */
 	if (faccessat(dir, ".", W_OK, AT_EACCESS) < 0)
-		return -1;
+		return why_not(dir);
 	if (n >= sizeof request.name) {
 		errno = ENAMETOOLONG;
 		return -1;
