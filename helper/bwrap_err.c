@@ -74,6 +74,7 @@ mount_text(const struct nsrun_err *err, const struct nsrun_plan *plan,
 	} texts[] = {
 		{ "open_tree", "Can't find source path %s: %s" },
 		{ "openat2", "Can't find source path %s: %s" },
+		{ "fstat", "Can't find source path %s: %s" },
 		{ "parent directory", "Can't mkdir parents for %s: %s" },
 		{ "mkdir", "Can't mkdir %s: %s" },
 		{ "create", "Can't create file at %s: %s" },
@@ -92,9 +93,12 @@ mount_text(const struct nsrun_err *err, const struct nsrun_plan *plan,
 			continue;
 		if (!strcmp(err->call, "overlay") && err->errnum == ELOOP)
 			why = "Overlay directories may not overlap";
+		if (!strcmp(err->call, "overlay") && err->errnum == EINVAL)
+			why = "Invalid argument (a layer with mounts below it"
+			    " is only for root without a user namespace)";
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-		snprintf(buf, size, texts[i].format, i < 2 ? s.a : s.b, why);
+		snprintf(buf, size, texts[i].format, i < 3 ? s.a : s.b, why);
 #pragma GCC diagnostic pop
 		return;
 	}
