@@ -278,7 +278,13 @@ set_process(struct bwrap *b)
 	struct nsrun_process *process = &plan->process;
 
 	process->keeps_signals = process->keeps_fds = true;
-	process->open_init = process->free_caps = true;
+	process->free_caps = true;
+	/*
+	 * Who looks into the sandbox from outside finds it in pid 1. But its
+	 * /proc/1/exe is our program, by the host's writable mount: the host's
+	 * uid 0 inside could change its mode (compare CVE-2019-5736).
+	 */
+	process->open_init = !nsrun_identity_is_host_root();
 	process->in_place = b->as_pid_1 || (!(b->unshare & CLONE_NEWPID) &&
 	    !process->n_locks && b->sync_fd < 0);
 	process->lingers = !process->in_place && !b->kill_on_exit;
