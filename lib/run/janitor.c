@@ -173,21 +173,39 @@ clear(const struct stub *stub)
 		unlinkat(stub->dir_fd, stub->name, 0);
 }
 
+/* Clear what nobody else holds, the inner before the outer; is there more? */
+static bool
+clear_free(struct janitor *j, int lock)
+{
+	bool more = false;
+
+	for (unsigned int i = j->n; i-- > 0; ) {
+		struct stub *stub = &j->stubs[i];
+
+		if (stub->fd < 0)
+			continue;
+		if (stub->dir_fd >= 0 && flock(stub->fd, lock) < 0) {
+			more = true;
+			continue;
+		}
+		if (stub->dir_fd >= 0)
+			clear(stub);
+		nsrun_fd_close(&stub->fd);
+	}
+	return more;
+}
+
+/*
+ * For other sandboxes a process waits that nobody waits for: the end of ours
+ * is known now.
+ */
 static void
 clear_all(struct janitor *j)
 {
-	/* What others hold is waited for last, the inner before the outer. */
-	for (int wait = 0; wait < 2; wait++)
-		for (unsigned int i = j->n; i-- > 0; ) {
-			struct stub *stub = &j->stubs[i];
+	struct clone_args args = { .flags = CLONE_CLEAR_SIGHAND };
 
-			if (stub->fd < 0 || (stub->dir_fd >= 0 && flock(
-			    stub->fd, LOCK_EX | (wait ? 0 : LOCK_NB)) < 0))
-				continue;
-			if (stub->dir_fd >= 0)
-				clear(stub);
-			nsrun_fd_close(&stub->fd);
-		}
+	if (clear_free(j, LOCK_EX | LOCK_NB) && sys_clone3(&args) <= 0)
+		clear_free(j, LOCK_EX);
 }
 
 /* Two descriptors a mount point: as many as we may have. */
