@@ -73,7 +73,7 @@ is_fd_option(const char *word)
 	return false;
 }
 
-/* What stands for `word` behind `before`: never a descriptor of the fuzzer's. */
+/* `word` behind `before`: as it is, but no descriptor of the fuzzer's. */
 static const char *
 tame(const char *before, const char *word)
 {
