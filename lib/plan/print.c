@@ -230,6 +230,11 @@ nsrun_print_rows(FILE *out, const struct nsrun_plan *plan)
 	row_process(out, &plan->process);
 	fprintf(out, "network %s%s\n", nsrun_plan_network(plan),
 	    plan->loopback ? " loopback" : "");
+	if (plan->hostname && !plan->profile) {
+		fputs("hostname ", out);
+		nsrun_print_name(out, plan->hostname);
+		putc('\n', out);
+	}
 	if (plan->mounts.writes_host)
 		fputs("writes-host\n", out);
 	for (size_t i = 0; i < plan->mounts.n; i++)

@@ -258,6 +258,8 @@ nsrun_print_json(FILE *out, const struct nsrun_plan *plan)
 	if (!plan->profile)
 		put_process(&j, &plan->process);
 	nsrun_json_string(&j, "network", nsrun_plan_network(plan));
+	if (plan->hostname && !plan->profile)
+		nsrun_json_string(&j, "hostname", plan->hostname);
 	nsrun_json_put_filters(&j, plan);
 	nsrun_json_put_names(&j, "fallbacks", plan->fallbacks,
 	    plan->n_fallbacks);
