@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,9 +60,17 @@ open_parent(struct bwrap *b)
 	pid_t parent = getppid();
 	int fd;
 
-	if (!b->die_with_parent || parent == 0)
+	if (!b->die_with_parent)
 		return -1;
+	/* Outside our pid namespace, where no descriptor of it is to be had. */
+	if (parent == 0) {
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+			bwrap_die_errno(b, "prctl(PR_SET_PDEATHSIG)");
+		return -1;
+	}
 	fd = sys_pidfd_open(parent);
+	if (fd < 0 && errno != ESRCH)
+		return bwrap_die_errno(b, "pidfd_open");
 	if (fd < 0 || getppid() != parent)
 		return bwrap_die(b, "the parent is gone already");
 	return fd;
