@@ -176,6 +176,11 @@ identity uid=$U gid=$G host=$U:$G
 uid-map $U:$U:1
 gid-map $G:$G:1"
 	fi
+	is "$caller: no options, in a directory that is gone" \
+		"$(as "$caller" sh -c 'mkdir gone && cd gone && rmdir ../gone
+			exec "$0" explain bwrap x' "$oc" | grep '^cwd')" \
+		"cwd $H
+cwd-else /"
 	terminal=
 	command -v script >/dev/null &&
 		[ "$(as "$caller" script -qec 'test -t 0 && echo so' /dev/null \
