@@ -68,12 +68,11 @@ bwrap_unshare(struct bwrap *b, const struct bwrap_option *option,
 		b->cgroup_try = true;
 		break;
 	case BWRAP_CGROUP:
-		b->cgroup = true;
-		/* FALLTHROUGH */
 	case BWRAP_IPC:
 	case BWRAP_PID:
 	case BWRAP_NET:
 	case BWRAP_UTS:
+		b->cgroup |= option->value == BWRAP_CGROUP;
 		b->unshare |= one[option->value];
 		break;
 	}

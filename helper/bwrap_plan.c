@@ -258,9 +258,11 @@ set_cwd(struct bwrap *b)
 	if (b->chdir) {
 		plan->cwd = b->chdir;
 	} else {
-		plan->cwd = getcwd(here, sizeof here) && *here == '/' ?
-		    nsrun_arena_strdup(&plan->arena, here) : "/";
-		if (home)
+		bool known = getcwd(here, sizeof here) && *here == '/';
+
+		plan->cwd = known ? nsrun_arena_strdup(&plan->arena, here) :
+		    home ? home : "/";
+		if (home && known)
 			others[n++] = home;
 		others[n++] = "/";
 		plan->cwd_else = others;

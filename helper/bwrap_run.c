@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,9 +18,12 @@
 
 extern char **environ;
 
-/* The signals that --forward-signals passes on, as a descriptor. */
+/*
+ * The signals that --forward-signals passes on, as a descriptor; -1 is none.
+ * *saved is the mask that the command gets. Fails with a message.
+ */
 static int
-open_signals(const struct bwrap *b, sigset_t *saved)
+open_signals(struct bwrap *b, sigset_t *saved, int *fd)
 {
 	static const int passed[] = {
 		SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH,
@@ -27,7 +31,6 @@ open_signals(const struct bwrap *b, sigset_t *saved)
 	};
 	struct sigaction now;
 	sigset_t set;
-	int fd = -1;
 
 	sigemptyset(&set);
 	for (size_t i = 0; b->forward_signals &&
@@ -39,13 +42,16 @@ open_signals(const struct bwrap *b, sigset_t *saved)
 		sigaddset(&set, SIGWINCH);
 		sigaddset(&set, SIGCONT);
 	}
-	if (b->pty || b->forward_signals)
-		fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (b->pty || b->forward_signals) {
+		*fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+		if (*fd < 0)
+			return bwrap_die_errno(b, "signalfd");
+	}
 	/* Not ignored, which the command would inherit: only not for us. */
 	sigaddset(&set, SIGPIPE);
 	sigaddset(&set, SIGTTOU);
-	sigprocmask(SIG_BLOCK, &set, saved);
-	return fd;
+	return sigprocmask(SIG_BLOCK, &set, saved) < 0 ?
+	    bwrap_die_errno(b, "sigprocmask") : 0;
 }
 
 static int
@@ -54,9 +60,17 @@ open_parent(struct bwrap *b)
 	pid_t parent = getppid();
 	int fd;
 
-	if (!b->die_with_parent || parent == 0)
+	if (!b->die_with_parent)
 		return -1;
+	/* Outside our pid namespace, where no descriptor of it is to be had. */
+	if (parent == 0) {
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+			bwrap_die_errno(b, "prctl(PR_SET_PDEATHSIG)");
+		return -1;
+	}
 	fd = sys_pidfd_open(parent);
+	if (fd < 0 && errno != ESRCH)
+		return bwrap_die_errno(b, "pidfd_open");
 	if (fd < 0 || getppid() != parent)
 		return bwrap_die(b, "the parent is gone already");
 	return fd;
@@ -136,7 +150,8 @@ run(struct bwrap *b)
 	watch_fd = open_parent(b);
 	if (*b->message)
 		return 1;
-	signal_fd = open_signals(b, &saved);
+	if (open_signals(b, &saved, &signal_fd) < 0)
+		return 1;
 	nsrun_run_init(&run, b->plan);
 	run.signal_fd = signal_fd;
 	run.watch_fd = watch_fd;

@@ -180,6 +180,7 @@ prepare_project() {
 		echo secret >"$HOME"/.netrc'
 }
 
+printf '\006\0\0\0\0\0\377\177' >"$work"/filter
 # Each record has only the fields of its own subsection.
 check_records() {
 	for how in "-- true" "-- sh -c 'kill \$\$'" "--timeout 100ms -- sleep 9" \
@@ -201,6 +202,16 @@ check_records() {
 		>>"$work"/page
 	within "$1: explain --json" "$(as "$1" "$oc" explain --json --project . \
 		--ro ../data -- true | keys)" "$work"/page
+	within "$1: explain --json bwrap" "$(as "$1" "$oc" explain --json bwrap \
+		--unshare-all --hostname h --unshare-user --disable-userns \
+		--netns 3 --userns2 3 --share-net --block-fd 3 --sync-fd 3 \
+		--lock-file l --info-fd 3 --forward-signals --argv0 a \
+		--cap-add ALL --new-session --strict-destinations \
+		--perms 0700 --size 4096 --noexec --tmpfs /t --chmod 0700 /t \
+		--overlay-src /a --overlay u w /o --dev-bind-try /dev /dev \
+		--file 4 /f --add-seccomp-fd 5 --rlimit cpu=1 \
+		-- true 3</dev/null 4</dev/null 5<"$work"/filter | keys)" \
+		"$work"/page
 	section nsrun-status.5 DOCTOR >"$work"/page
 	within "$1: doctor --json" "$(as "$1" "$oc" doctor --json | keys)" \
 		"$work"/page

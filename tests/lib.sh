@@ -70,7 +70,8 @@ need_sandbox() {
 	done
 }
 
-diag() { echo "$*" | sed 's/^/# /'; }
+# Not echo, for which a backslash is the beginning of something.
+diag() { printf '%s\n' "$*" | sed 's/^/# /'; }
 pass() { tests=$((tests + 1)); echo "ok $tests - $1"; }
 fail() {
 	tests=$((tests + 1)); failed=$((failed + 1))

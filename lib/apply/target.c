@@ -53,18 +53,21 @@ nsrun_target_open(const struct nsrun_child *child, const struct nsrun_mount *m)
 	    RESOLVE_NO_SYMLINKS : 0);
 }
 
-/* The file system behind fd is one that the plan made. */
-static bool
+/*
+ * Is the file system behind fd one that the plan made? -1 with errno set: to
+ * take our own for the host's would leave a janitor that waits for itself.
+ */
+static int
 is_own(const struct nsrun_prep *prep, const struct nsrun_child *child, int fd)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return false;
+		return -1;
 	for (unsigned int i = 0; i < child->n_own_devs; i++)
 		if (prep->own_devs[i] == st.st_dev)
-			return true;
-	return false;
+			return 1;
+	return 0;
 }
 
 /* Made because its name was given, not to have something mounted on it. */
@@ -80,9 +83,11 @@ static int
 make(const struct nsrun_prep *prep, struct nsrun_child *child,
     const struct nsrun_mount *m, int dir, const char *name, mode_t mode)
 {
-	bool own = dir == child->dir_fd ? child->dir_own :
+	int own = dir == child->dir_fd ? child->dir_own :
 	    is_own(prep, child, dir);
 
+	if (own < 0)
+		return -1;
 	if (!own && !prep->plan->mounts.writes_host) {
 		errno = EROFS;
 		return -1;
@@ -126,6 +131,8 @@ static int
 open_parent(const struct nsrun_prep *prep, struct nsrun_child *child,
     const struct nsrun_mount *m, const char *target, size_t n)
 {
+	int own;
+
 	if (child->dir_fd >= 0 && !strncmp(child->dir, target, n) &&
 	    !child->dir[n])
 		return child->dir_fd;
@@ -135,8 +142,12 @@ open_parent(const struct nsrun_prep *prep, struct nsrun_child *child,
 	child->dir_fd = open_dir(prep, child, m, child->dir);
 	if (n == 0)
 		child->dir[0] = '\0';
-	child->dir_own = child->dir_fd >= 0 &&
-	    is_own(prep, child, child->dir_fd);
+	own = child->dir_fd < 0 ? 0 : is_own(prep, child, child->dir_fd);
+	if (own < 0) {
+		nsrun_fd_close(&child->dir_fd);
+		return -1;
+	}
+	child->dir_own = own;
 	return child->dir_fd;
 }
 

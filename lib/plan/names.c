@@ -99,6 +99,27 @@ nsrun_network_name(enum nsrun_network network)
 }
 
 const char *
+nsrun_plan_network(const struct nsrun_plan *plan)
+{
+	if (plan->profile || plan->namespaces & CLONE_NEWNET)
+		return nsrun_network_name(plan->network);
+	return plan->join.net >= 0 ? "joined" : "host";
+}
+
+const char *
+nsrun_session_name(enum nsrun_session session)
+{
+	static const char *const names[] = {
+		[NSRUN_SESSION_OWN]	= "own",
+		[NSRUN_SESSION_SHARED]	= "shared",
+		[NSRUN_SESSION_CALLER]	= "caller",
+	};
+	_Static_assert(sizeof names / sizeof *names == NSRUN_N_SESSIONS, "all");
+
+	return names[session];
+}
+
+const char *
 nsrun_mount_kind_name(enum nsrun_mount_kind kind)
 {
 	static const char *const names[] = {

@@ -109,6 +109,7 @@ enum nsrun_session {
 	NSRUN_SESSION_OWN,	/* pid 1's, and another for the command */
 	NSRUN_SESSION_SHARED,	/* one for both */
 	NSRUN_SESSION_CALLER,	/* the caller's, and with it its terminal */
+	NSRUN_N_SESSIONS
 };
 
 /*
@@ -222,6 +223,9 @@ int nsrun_limit_find(const char *name);			/* -1: none */
 int nsrun_limit_parse(const char *text, int *kind, uint64_t *value);
 const char *nsrun_stdio_name(enum nsrun_stdio stdio);
 const char *nsrun_network_name(enum nsrun_network network);
+/* Also "host" and "joined", for a face's plan that has none of its own. */
+const char *nsrun_plan_network(const struct nsrun_plan *plan);
+const char *nsrun_session_name(enum nsrun_session session);
 
 struct nsrun_namespace {
 	uint64_t	flag;		/* CLONE_NEW* */

@@ -23,6 +23,33 @@ nsrun_print_name(FILE *out, const char *name)
 			putc(*s, out);
 }
 
+/* A line for each word of a list that ends in NULL, or for none. */
+static void
+row_names(FILE *out, const char *row, const char *const *names)
+{
+	for (; names && *names; names++) {
+		fprintf(out, "%s ", row);
+		nsrun_print_name(out, *names);
+		putc('\n', out);
+	}
+}
+
+/* What an overlay is made of, and what a face may want of a mount. */
+static void
+row_mount_more(FILE *out, const struct nsrun_mount *m)
+{
+	for (const char *const *l = m->layers; l && *l; l++) {
+		fputs(" layer=", out);
+		nsrun_print_name(out, *l);
+	}
+	if (m->work) {
+		fputs(" work=", out);
+		nsrun_print_name(out, m->work);
+	}
+	if (m->parent_mode)
+		fprintf(out, " parents=%04o", (unsigned int)m->parent_mode);
+}
+
 static void
 row_mount(FILE *out, const struct nsrun_mount *m)
 {
@@ -39,6 +66,8 @@ row_mount(FILE *out, const struct nsrun_mount *m)
 		{ NSRUN_MOUNT_IDMAPPED, "idmapped" },
 		{ NSRUN_MOUNT_GRANT, "grant" },
 		{ NSRUN_MOUNT_EXACT, "exact" },
+		{ NSRUN_MOUNT_NOLINK, "nolink" },
+		{ NSRUN_MOUNT_REPLACE, "replace" },
 	};
 	char size[24];
 
@@ -51,14 +80,31 @@ row_mount(FILE *out, const struct nsrun_mount *m)
 	if (m->mode)
 		fprintf(out, " mode=%04o", (unsigned int)m->mode & 07777);
 	if (m->size_bytes)
-		fprintf(out, " size=%s inodes=%" PRIu64,
-		    nsrun_size_text(m->size_bytes, size), m->n_inodes);
+		fprintf(out, " size=%s", nsrun_size_text(m->size_bytes, size));
+	if (m->size_bytes && m->n_inodes)
+		fprintf(out, " inodes=%" PRIu64, m->n_inodes);
 	if (m->data)
 		fprintf(out, " bytes=%zu", m->n_data);
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
 		if (m->flags & flags[i].flag)
 			fprintf(out, " %s", flags[i].name);
+	row_mount_more(out, m);
 	putc('\n', out);
+}
+
+static void
+row_map(FILE *out, const char *row, const struct nsrun_idmap *map)
+{
+	for (size_t i = 0; i < map->n; i++)
+		fprintf(out, "%s %" PRIu32 ":%" PRIu32 ":%" PRIu32 "\n", row,
+		    map->v[i].inside, map->v[i].outside, map->v[i].count);
+}
+
+static void
+row_join(FILE *out, const char *what, int fd)
+{
+	if (fd >= 0)
+		fprintf(out, "join %s fd=%d\n", what, fd);
 }
 
 static void
@@ -70,12 +116,74 @@ row_identity(FILE *out, const struct nsrun_plan *plan)
 	for (int i = 0; i < NSRUN_N_NAMESPACES; i++)
 		if (plan->namespaces & nsrun_namespaces[i].flag)
 			fprintf(out, " %s", nsrun_namespaces[i].name);
-	fprintf(out, "\nidentity uid=%u gid=%u host=%u:%u%s%s%s\n",
+	fprintf(out, "\nidentity uid=%u gid=%u host=%u:%u%s%s%s",
 	    (unsigned int)who->uid, (unsigned int)who->gid,
 	    (unsigned int)who->host_uid, (unsigned int)who->host_gid,
 	    who->leaves_root ? " leaves-root" : "",
 	    who->keeps_root ? " keeps-root" : "",
 	    who->lock_namespaces ? " locked" : "");
+	fprintf(out, "%s%s%s%s%s\n",
+	    who->sets_ids ? " sets-ids" : "",
+	    who->no_more_userns ? " no-more-userns" : "",
+	    who->check_no_userns ? " checks-userns" : "",
+	    who->asks_for_maps ? " asks-for-maps" : "",
+	    who->finds_maps ? " finds-maps" : "");
+	/* A profile's maps are its identity. */
+	if (!plan->profile) {
+		row_map(out, "uid-map", &plan->uid_map);
+		row_map(out, "gid-map", &plan->gid_map);
+	}
+	row_join(out, "user", plan->join.user);
+	row_join(out, "second-user", plan->join.second_user);
+	row_join(out, "pid", plan->join.pid);
+	row_join(out, "net", plan->join.net);
+}
+
+/* Nothing, where nothing is the caller's: with a profile. */
+static void
+row_process(FILE *out, const struct nsrun_process *p)
+{
+	const struct {
+		bool so;
+		const char *name;
+	} all[] = {
+		{ p->in_place, "in-place" }, { p->waits, "waits" },
+		{ p->lingers, "lingers" }, { p->outlives, "outlives" },
+		{ p->keeps_signals, "keeps-signals" },
+		{ p->keeps_fds, "keeps-fds" }, { p->open_init, "open-init" },
+		{ p->free_caps, "free-caps" },
+		{ p->names_command, "names-command" },
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (all[i].so)
+			fprintf(out, "process %s\n", all[i].name);
+	if (p->session != NSRUN_SESSION_OWN)
+		fprintf(out, "session %s\n", nsrun_session_name(p->session));
+	if (p->caps)
+		fprintf(out, "caps %" PRIx64 "\n", p->caps);
+	if (p->block_fd >= 0)
+		fprintf(out, "block fd=%d\n", p->block_fd);
+	if (p->sync_fd >= 0)
+		fprintf(out, "sync fd=%d\n", p->sync_fd);
+	for (size_t i = 0; i < p->n_locks; i++) {
+		fputs("lock ", out);
+		nsrun_print_name(out, p->locks[i]);
+		putc('\n', out);
+	}
+	if (p->n_consumed)
+		fprintf(out, "consumed %zu\n", p->n_consumed);
+}
+
+/* One of ours by its name; a face's by its length. */
+static void
+row_filter(FILE *out, const struct nsrun_filter *filter)
+{
+	if (*filter->sha256)
+		fprintf(out, "filter %s %s\n", filter->name, filter->variant);
+	else
+		fprintf(out, "filter %s instructions=%u\n", filter->name,
+		    (unsigned int)filter->n_insns);
 }
 
 static void
@@ -87,8 +195,7 @@ row_rest(FILE *out, const struct nsrun_plan *plan)
 			    nsrun_limit_name((enum nsrun_limit_kind)i),
 			    plan->limits[i].value);
 	for (size_t i = 0; i < plan->n_filters; i++)
-		fprintf(out, "filter %s %s\n", plan->filters[i]->name,
-		    plan->filters[i]->variant);
+		row_filter(out, plan->filters[i]);
 	for (int i = 0; i < 3; i++)
 		fprintf(out, "stdio %d %s\n", i,
 		    nsrun_stdio_name(plan->stdio[i]));
@@ -100,6 +207,12 @@ row_rest(FILE *out, const struct nsrun_plan *plan)
 	fputs("cwd ", out);
 	nsrun_print_name(out, plan->cwd);
 	putc('\n', out);
+	row_names(out, "cwd-else", plan->cwd_else);
+	if (plan->process.file) {
+		fputs("file ", out);
+		nsrun_print_name(out, plan->process.file);
+		putc('\n', out);
+	}
 	for (size_t i = 0; i < plan->n_argv; i++) {
 		fputs("arg ", out);
 		nsrun_print_name(out, plan->argv[i]);
@@ -114,8 +227,16 @@ nsrun_print_rows(FILE *out, const struct nsrun_plan *plan)
 {
 	fprintf(out, "profile %s\n", plan->profile ? plan->profile : "-");
 	row_identity(out, plan);
-	fprintf(out, "network %s%s\n", nsrun_network_name(plan->network),
+	row_process(out, &plan->process);
+	fprintf(out, "network %s%s\n", nsrun_plan_network(plan),
 	    plan->loopback ? " loopback" : "");
+	if (plan->hostname && !plan->profile) {
+		fputs("hostname ", out);
+		nsrun_print_name(out, plan->hostname);
+		putc('\n', out);
+	}
+	if (plan->mounts.writes_host)
+		fputs("writes-host\n", out);
 	for (size_t i = 0; i < plan->mounts.n; i++)
 		row_mount(out, &plan->mounts.v[i]);
 	for (size_t i = 0; i < plan->n_sysctls; i++)

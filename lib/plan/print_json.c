@@ -8,7 +8,47 @@
 #include "policy/embedded.h"
 
 static void
-put_mount(struct nsrun_json *j, const struct nsrun_mount *m)
+put_true(struct nsrun_json *j, const char *name, bool so)
+{
+	if (so)
+		nsrun_json_bool(j, name, true);
+}
+
+static void
+put_fd(struct nsrun_json *j, const char *name, int fd)
+{
+	if (fd >= 0)
+		nsrun_json_number(j, name, (uint64_t)fd);
+}
+
+/* What a profile does not say of a mount. */
+static void
+put_mount_more(struct nsrun_json *j, const struct nsrun_mount *m)
+{
+	size_t n = 0;
+
+	put_true(j, "recursive", m->flags & NSRUN_MOUNT_RECURSIVE);
+	put_true(j, "devices", m->flags & NSRUN_MOUNT_DEVICES);
+	put_true(j, "optional", m->flags & NSRUN_MOUNT_OPTIONAL);
+	put_true(j, "no_link", m->flags & NSRUN_MOUNT_NOLINK);
+	put_true(j, "replace", m->flags & NSRUN_MOUNT_REPLACE);
+	if (m->mode)
+		nsrun_json_number(j, "mode", m->mode & 07777);
+	if (m->parent_mode)
+		nsrun_json_number(j, "parent_mode", m->parent_mode);
+	if (m->data)
+		nsrun_json_number(j, "bytes", m->n_data);
+	while (m->layers && m->layers[n])
+		n++;
+	if (n)
+		nsrun_json_put_names(j, "layers", m->layers, n);
+	if (m->work)
+		nsrun_json_string(j, "work", m->work);
+}
+
+static void
+put_mount(struct nsrun_json *j, const struct nsrun_plan *plan,
+    const struct nsrun_mount *m)
 {
 	nsrun_json_open(j, NULL, '{');
 	nsrun_json_string(j, "kind", nsrun_mount_kind_name(m->kind));
@@ -29,9 +69,26 @@ put_mount(struct nsrun_json *j, const struct nsrun_mount *m)
 	}
 	if (m->size_bytes) {
 		nsrun_json_number(j, "size", m->size_bytes);
-		nsrun_json_number(j, "inodes", m->n_inodes);
+		if (plan->profile || m->n_inodes)
+			nsrun_json_number(j, "inodes", m->n_inodes);
 	}
+	if (!plan->profile)
+		put_mount_more(j, m);
 	nsrun_json_close(j, '}');
+}
+
+static void
+put_map(struct nsrun_json *j, const char *name, const struct nsrun_idmap *map)
+{
+	nsrun_json_open(j, name, '[');
+	for (size_t i = 0; i < map->n; i++) {
+		nsrun_json_open(j, NULL, '{');
+		nsrun_json_number(j, "inside", map->v[i].inside);
+		nsrun_json_number(j, "outside", map->v[i].outside);
+		nsrun_json_number(j, "count", map->v[i].count);
+		nsrun_json_close(j, '}');
+	}
+	nsrun_json_close(j, ']');
 }
 
 static void
@@ -51,6 +108,54 @@ put_identity(struct nsrun_json *j, const struct nsrun_plan *plan)
 	nsrun_json_close(j, ']');
 	if (who->why_kept)
 		nsrun_json_string(j, "why_root_kept", who->why_kept);
+	put_true(j, "sets_ids", who->sets_ids);
+	put_true(j, "no_more_userns", who->no_more_userns);
+	put_true(j, "checks_userns", who->check_no_userns);
+	put_true(j, "asks_for_maps", who->asks_for_maps);
+	put_true(j, "finds_maps", who->finds_maps);
+	if (!plan->profile) {
+		put_true(j, "locked", who->lock_namespaces);
+		put_map(j, "uid_map", &plan->uid_map);
+		put_map(j, "gid_map", &plan->gid_map);
+	}
+	nsrun_json_close(j, '}');
+}
+
+static void
+put_join(struct nsrun_json *j, const struct nsrun_join *join)
+{
+	if (join->user < 0 && join->second_user < 0 && join->pid < 0 &&
+	    join->net < 0)
+		return;
+	nsrun_json_open(j, "join", '{');
+	put_fd(j, "user", join->user);
+	put_fd(j, "second_user", join->second_user);
+	put_fd(j, "pid", join->pid);
+	put_fd(j, "net", join->net);
+	nsrun_json_close(j, '}');
+}
+
+static void
+put_process(struct nsrun_json *j, const struct nsrun_process *p)
+{
+	nsrun_json_open(j, "process", '{');
+	put_true(j, "in_place", p->in_place);
+	put_true(j, "waits", p->waits);
+	put_true(j, "lingers", p->lingers);
+	put_true(j, "outlives", p->outlives);
+	put_true(j, "keeps_signals", p->keeps_signals);
+	put_true(j, "keeps_fds", p->keeps_fds);
+	put_true(j, "open_init", p->open_init);
+	put_true(j, "free_caps", p->free_caps);
+	put_true(j, "names_command", p->names_command);
+	nsrun_json_string(j, "session", nsrun_session_name(p->session));
+	nsrun_json_number(j, "caps", p->caps);
+	put_fd(j, "block_fd", p->block_fd);
+	put_fd(j, "sync_fd", p->sync_fd);
+	nsrun_json_put_names(j, "locks", p->locks, p->n_locks);
+	nsrun_json_number(j, "consumed", p->n_consumed);
+	if (p->file)
+		nsrun_json_string(j, "file", p->file);
 	nsrun_json_close(j, '}');
 }
 
@@ -63,6 +168,10 @@ nsrun_json_put_filters(struct nsrun_json *j, const struct nsrun_plan *plan)
 		nsrun_json_string(j, "name", plan->filters[i]->name);
 		nsrun_json_string(j, "variant", plan->filters[i]->variant);
 		nsrun_json_string(j, "sha256", plan->filters[i]->sha256);
+		/* A face's own has no hash. */
+		if (!*plan->filters[i]->sha256)
+			nsrun_json_number(j, "instructions",
+			    plan->filters[i]->n_insns);
 		nsrun_json_close(j, '}');
 	}
 	nsrun_json_close(j, ']');
@@ -90,6 +199,8 @@ put_environment(struct nsrun_json *j, const struct nsrun_plan *plan)
 static void
 put_rest(struct nsrun_json *j, const struct nsrun_plan *plan)
 {
+	size_t n = 0;
+
 	nsrun_json_open(j, "limits", '{');
 	for (int i = 0; i < NSRUN_N_LIMITS; i++)
 		if (plan->limits[i].set)
@@ -106,6 +217,10 @@ put_rest(struct nsrun_json *j, const struct nsrun_plan *plan)
 		nsrun_json_string(j, NULL, nsrun_stdio_name(plan->stdio[i]));
 	nsrun_json_close(j, ']');
 	nsrun_json_string(j, "cwd", plan->cwd);
+	while (plan->cwd_else && plan->cwd_else[n])
+		n++;
+	if (n)
+		nsrun_json_put_names(j, "cwd_else", plan->cwd_else, n);
 	nsrun_json_open(j, "command", '[');
 	for (size_t i = 0; i < plan->n_argv; i++)
 		nsrun_json_string(j, NULL, plan->argv[i]);
@@ -139,14 +254,20 @@ nsrun_print_json(FILE *out, const struct nsrun_plan *plan)
 		if (plan->namespaces & nsrun_namespaces[i].flag)
 			nsrun_json_string(&j, NULL, nsrun_namespaces[i].name);
 	nsrun_json_close(&j, ']');
-	nsrun_json_string(&j, "network", nsrun_network_name(plan->network));
+	put_join(&j, &plan->join);
+	if (!plan->profile)
+		put_process(&j, &plan->process);
+	nsrun_json_string(&j, "network", nsrun_plan_network(plan));
+	if (plan->hostname && !plan->profile)
+		nsrun_json_string(&j, "hostname", plan->hostname);
 	nsrun_json_put_filters(&j, plan);
 	nsrun_json_put_names(&j, "fallbacks", plan->fallbacks,
 	    plan->n_fallbacks);
 	nsrun_json_put_names(&j, "features", plan->features, plan->n_features);
+	put_true(&j, "writes_host", plan->mounts.writes_host);
 	nsrun_json_open(&j, "mounts", '[');
 	for (size_t i = 0; i < plan->mounts.n; i++)
-		put_mount(&j, &plan->mounts.v[i]);
+		put_mount(&j, plan, &plan->mounts.v[i]);
 	nsrun_json_close(&j, ']');
 	put_environment(&j, plan);
 	put_rest(&j, plan);

@@ -60,11 +60,17 @@ static int
 watch_root(struct janitor *j, int fd)
 {
 	char path[sizeof "/proc/" + NSRUN_FD_PATH] = "/proc/";
+	int rc;
 
 	nsrun_fd_path(path + sizeof "/proc/" - 1, fd);
 	j->inotify_fd = inotify_init1(IN_CLOEXEC);
-	return j->inotify_fd < 0 || inotify_add_watch(j->inotify_fd, path,
-	    IN_DELETE_SELF) < 0 ? errno : 0;
+	if (j->inotify_fd >= 0 && inotify_add_watch(j->inotify_fd, path,
+	    IN_DELETE_SELF) >= 0)
+		return 0;
+	rc = errno;
+	/* Without a watch it would be waited on for ever. */
+	nsrun_fd_close(&j->inotify_fd);
+	return rc;
 }
 
 static int
