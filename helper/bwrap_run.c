@@ -44,7 +44,7 @@ open_signals(const struct bwrap *b, sigset_t *saved)
 	/* Not ignored, which the command would inherit: only not for us. */
 	sigaddset(&set, SIGPIPE);
 	sigaddset(&set, SIGTTOU);
-	sigprocmask(SIG_BLOCK, &set, saved);
+	sys_sigprocmask(SIG_BLOCK, &set, saved);
 	return fd;
 }
 

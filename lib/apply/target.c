@@ -256,12 +256,12 @@ find_place(const struct nsrun_prep *prep, struct nsrun_child *child,
 static bool
 is_root(const struct nsrun_child *child, int fd)
 {
-	struct statx a, b;
+	const unsigned int mask = SYS_STATX_MNT_ID | SYS_STATX_INO;
+	struct sys_statx a, b;
 
-	return statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID | STATX_INO, &a) == 0
-	    && statx(child->root_fd, "", AT_EMPTY_PATH,
-	    STATX_MNT_ID | STATX_INO, &b) == 0 &&
-	    a.stx_mnt_id == b.stx_mnt_id && a.stx_ino == b.stx_ino;
+	return sys_statx(fd, "", AT_EMPTY_PATH, mask, &a) == 0 &&
+	    sys_statx(child->root_fd, "", AT_EMPTY_PATH, mask, &b) == 0 &&
+	    a.mnt_id == b.mnt_id && a.ino == b.ino;
 }
 
 /* A directory goes on a directory, anything else on anything else. */

@@ -246,7 +246,7 @@ clone_blocked(struct nsrun_prep *prep, struct nsrun_run *run,
 	int rc = 0;
 
 	sigfillset(&all);
-	if (sigprocmask(SIG_SETMASK, &all, &saved) < 0)
+	if (sys_sigprocmask(SIG_SETMASK, &all, &saved) < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_NAMESPACE, "sigprocmask",
 		    NULL, NULL);
 	sigemptyset(&prep->signals);
@@ -260,7 +260,7 @@ clone_blocked(struct nsrun_prep *prep, struct nsrun_run *run,
 	else if (clone_child(prep, 0, &run->pidfd, &run->pid) < 0)
 		rc = nsrun_err_sys(err, NSRUN_STEP_NAMESPACE, "clone3", NULL,
 		    NULL);
-	sigprocmask(SIG_SETMASK, &saved, NULL);
+	sys_sigprocmask(SIG_SETMASK, &saved, NULL);
 	return rc;
 }
 
