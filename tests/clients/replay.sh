@@ -472,9 +472,12 @@ flatpak() {
 	is "$caller: flatpak: its root by its pid" "$(own cat "/proc/$pid/root/.flatpak-info")" "[Application]"
 	is "$caller: flatpak: its namespace by the number" "$(own readlink "/proc/$pid/ns/net")" \
 		"net:[$(echo "$info" | sed -n 's/.*"net-namespace": \([0-9]*\).*/\1/p')]"
+	# Opened while somebody writes to it: later that would wait for ever.
+	exec 8<"$work/sync"
 	timeout 10 sh -c 'echo go >"$1"' _ "$work/stdin"
-	timeout 10 cat "$work/sync" >"$work/out"
+	timeout 10 cat <&8 >"$work/out"
 	is "$caller: flatpak: the pipe ends with init" $? 0
+	exec 8<&-
 	wait
 	eventually "$caller: flatpak: then the locks are free" \
 		sh -c 'test "$("$1" locked "$2")" = free' _ "$probe" "$T/usr/.ref"
