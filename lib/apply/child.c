@@ -193,8 +193,9 @@ nsrun_child_main(const struct nsrun_prep *prep)
 	struct nsrun_message failed = { .kind = NSRUN_MESSAGE_ERROR };
 
 	/* While we hold the write end ourselves, nobody's death is seen. */
-	close(prep->parent_fds[0]);
-	close(prep->parent_fds[1]);
+	for (int i = 0; i < 3; i++)
+		if (prep->parent_fds[i] >= 0)
+			close(prep->parent_fds[i]);
 	if (!nsrun_child_follow_parent(prep))
 		_exit(125);
 	for (unsigned int i = 0; i < sizeof steps / sizeof *steps; i++)
