@@ -134,7 +134,8 @@ namespace_text(const struct nsrun_err *err, char *buf, size_t size)
 		    !strcmp(err->call, "setns pid") ? "pidns" :
 		    !strcmp(err->call, "setns net") ? "netns" : "userns2",
 		    nsrun_errno_text(err->errnum));
-	else if (!strcmp(err->call, "unshare"))
+	else if (!strcmp(err->call, "unshare") &&
+	    strcmp(err->subject, "network"))
 		snprintf(buf, size, "unshare user ns: %s",
 		    nsrun_errno_text(err->errnum));
 	else if (err->errnum == EINVAL)

@@ -109,12 +109,13 @@ nsrun_apply_network(const struct nsrun_prep *prep, struct nsrun_child *child,
 	if (prep->net_fd >= 0) {
 		made = receive(prep->net_fd);
 		close(prep->net_fd);
-		if (made >= 0 ? setns(made, CLONE_NEWNET) < 0 :
-		    unshare(CLONE_NEWNET) < 0)
+		if (made >= 0 && setns(made, CLONE_NEWNET) == 0)
+			return 0;
+		if (unshare(CLONE_NEWNET) < 0)
 			return nsrun_err_sys(err, NSRUN_STEP_NAMESPACE,
-			    made >= 0 ? "setns" : "unshare", "network", NULL);
+			    "unshare", "network", NULL);
 	}
-	if (!prep->plan->loopback || made >= 0)
+	if (!prep->plan->loopback)
 		return 0;
 	netlink = nsrun_loopback_raise(err);
 	return netlink < 0 ? -1 : 0;
