@@ -298,15 +298,13 @@ nsrun_target_attach(const struct nsrun_prep *prep, struct nsrun_child *child,
 	if (rc == 0 && check_type(fd, type, call) < 0)
 		return -1;
 	*call = "move_mount";
-	if (rc > 0) {
-		rc = sys_move_mount(mount_fd, "", child->dir_fd, name,
+	/* On what was just made: no name that we know leads through it. */
+	if (rc > 0)
+		return sys_move_mount(mount_fd, "", child->dir_fd, name,
 		    MOVE_MOUNT_F_EMPTY_PATH);
-	} else {
-		root = S_ISDIR(type) && is_root(child, fd);
-		rc = sys_move_mount(mount_fd, "", fd, "",
-		    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
-	}
-	if (rc < 0)
+	root = S_ISDIR(type) && is_root(child, fd);
+	if (sys_move_mount(mount_fd, "", fd, "",
+	    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
 		return -1;
 	/* Names below the target lead elsewhere from now on. */
 	if (S_ISDIR(type))
