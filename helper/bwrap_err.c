@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/err_print.h"
 #include "bwrap.h"
 
 /* "a -> b" in two; b is a where there is only one. */
@@ -41,7 +42,7 @@ reason(const struct nsrun_err *err)
 		return "Limit exceeded (ENOSPC). (Hint: Check that"
 		    " /proc/sys/fs/mount-max is sufficient, typically 100000)";
 	default:
-		return strerror(err->errnum);
+		return nsrun_errno_text(err->errnum);
 	}
 }
 
@@ -131,15 +132,16 @@ namespace_text(const struct nsrun_err *err, char *buf, size_t size)
 
 	if (!strcmp(err->call, "setns user"))
 		snprintf(buf, size, "Joining specified user namespace failed:"
-		    " %s", strerror(err->errnum));
+		    " %s", nsrun_errno_text(err->errnum));
 	else if (!strncmp(err->call, "setns", 5))
 		snprintf(buf, size, "Setting %s failed: %s",
 		    !strcmp(err->call, "setns pid") ? "pidns" :
 		    !strcmp(err->call, "setns net") ? "netns" : "userns2",
-		    strerror(err->errnum));
-	else if (!strcmp(err->call, "unshare"))
+		    nsrun_errno_text(err->errnum));
+	else if (!strcmp(err->call, "unshare") &&
+	    strcmp(err->subject, "network"))
 		snprintf(buf, size, "unshare user ns: %s",
-		    strerror(err->errnum));
+		    nsrun_errno_text(err->errnum));
 	else if (err->errnum == EINVAL)
 		text = "Creating new namespace failed, likely because the"
 		    " kernel does not support user namespaces.";
@@ -153,7 +155,7 @@ namespace_text(const struct nsrun_err *err, char *buf, size_t size)
 		    " /proc/sys/user/max_*_namespaces exceeded (ENOSPC)";
 	else
 		snprintf(buf, size, "Creating new namespace failed: %s",
-		    strerror(err->errnum));
+		    nsrun_errno_text(err->errnum));
 	if (text)
 		snprintf(buf, size, "%s", text);
 }
@@ -164,13 +166,13 @@ idmap_text(const struct nsrun_err *err, char *buf, size_t size)
 	snprintf(buf, size, "%s: %s", strstr(err->subject, "gid_map") ?
 	    "setting up gid map" : strstr(err->subject, "setgroups") ?
 	    "error writing to setgroups" : "setting up uid map",
-	    strerror(err->errnum));
+	    nsrun_errno_text(err->errnum));
 }
 
 static void
 rest_text(const struct nsrun_err *err, char *buf, size_t size)
 {
-	const char *why = strerror(err->errnum);
+	const char *why = nsrun_errno_text(err->errnum);
 
 	switch ((int)err->step) {
 	case NSRUN_STEP_NETWORK:

@@ -304,8 +304,9 @@ bwrap_proc(struct bwrap *b, const struct bwrap_option *option,
 	(void)option;
 	if (add(b, &m, args[0]) < 0)
 		return -1;
-	for (size_t i = 0; nsrun_identity_is_host_root() &&
-	    i < sizeof covered / sizeof *covered; i++) {
+	if (!nsrun_identity_is_host_root())
+		return 0;
+	for (size_t i = 0; i < sizeof covered / sizeof *covered; i++) {
 		const char *path = below(b, args[0], covered[i]);
 		struct nsrun_mount cover = {
 			.kind = NSRUN_MOUNT_COVER,

@@ -188,7 +188,7 @@ bwrap_die(struct bwrap *b, const char *format, ...)
 int
 bwrap_die_errno(struct bwrap *b, const char *format, ...)
 {
-	const char *why = strerror(errno);
+	const char *why = nsrun_errno_text(errno);
 	va_list ap;
 	size_t n;
 

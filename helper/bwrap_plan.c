@@ -129,9 +129,9 @@ set_namespaces(struct bwrap *b)
 	struct nsrun_plan *plan = b->plan;
 
 	/* Who has no right to mount gets it by a user namespace. */
-	b->unshare_user |= (b->user_try && plan->join.user < 0 &&
-	    has_user_namespaces()) ||
-	    (plan->join.user < 0 && !nsrun_identity_can_mount());
+	b->unshare_user |= plan->join.user < 0 &&
+	    (!nsrun_identity_can_mount() ||
+	    (b->user_try && has_user_namespaces()));
 	if (b->cgroup && !cgroups)
 		return bwrap_die(b, "Cannot create new cgroup namespace because"
 		    " the kernel does not support it");

@@ -50,7 +50,7 @@ open_signals(struct bwrap *b, sigset_t *saved, int *fd)
 	/* Not ignored, which the command would inherit: only not for us. */
 	sigaddset(&set, SIGPIPE);
 	sigaddset(&set, SIGTTOU);
-	return sigprocmask(SIG_BLOCK, &set, saved) < 0 ?
+	return sys_sigprocmask(SIG_BLOCK, &set, saved) < 0 ?
 	    bwrap_die_errno(b, "sigprocmask") : 0;
 }
 

@@ -1,10 +1,20 @@
 #!/bin/sh
 # Where only the network namespace is refused, `denied` goes on in the host's,
-# by a plan of its own that says so; `isolated` does not.
+# by a plan of its own that says so; `isolated` does not. And who makes it: a
+# process beside the child, or the child itself where one processor is all.
 . "${srcdir:?}"/tests/lib.sh
 need_sandbox
 
 for caller in $callers; do
+	for on in env "taskset 1"; do
+		# shellcheck disable=SC2086
+		said=$(as "$caller" $on "$oc" bwrap --unshare-net --ro-bind / / --proc /proc --unshare-pid -- \
+			sh -c 'readlink /proc/self/ns/net; grep -c : /proc/net/dev; grep -c 127.0.0.1 /proc/net/fib_trie')
+		like "$caller: $on: a network with lo alone, which is up" "$said" 'net:*
+1
+[1-9]*'
+		unlike "$caller: $on: ... and not the host's" "$said" "$(readlink /proc/self/ns/net)*"
+	done
 	# A user namespace in which no network namespace may be made.
 	without() {
 		as "$caller" unshare -U -r sh -c \

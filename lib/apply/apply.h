@@ -130,6 +130,9 @@ struct nsrun_link_message {
 };
 extern const struct nsrun_link_message nsrun_loopback_up;
 
+/* Bring the loopback up where we are. Returns the netlink socket, or -1. */
+int nsrun_loopback_raise(struct nsrun_err *err);
+
 /* The command's limits, when it is about to be executed. */
 int nsrun_apply_limits(const struct nsrun_prep *prep, struct nsrun_err *err);
 

@@ -10,6 +10,7 @@
 #include <linux/if.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -53,15 +54,11 @@ read_ack(int fd)
 }
 
 int
-nsrun_apply_network(const struct nsrun_prep *prep, struct nsrun_child *child,
-    struct nsrun_err *err)
+nsrun_loopback_raise(struct nsrun_err *err)
 {
-	nsrun_autoclose int fd = -1;
+	nsrun_autoclose int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC,
+	    NETLINK_ROUTE);
 
-	(void)child;
-	if (!prep->plan->loopback)
-		return 0;
-	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	if (fd < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_NETWORK, "socket",
 		    "netlink", NULL);
@@ -71,7 +68,57 @@ nsrun_apply_network(const struct nsrun_prep *prep, struct nsrun_child *child,
 	if (read_ack(fd) < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_NETWORK, "RTM_NEWLINK",
 		    "loopback", NULL);
-	return 0;
+	return nsrun_fd_take(&fd);
+}
+
+/* A namespace from run/netns.c; -1: none comes. */
+static int
+receive(int socket_fd)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control;
+	char byte;
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof control,
+	};
+	const struct cmsghdr *c;
+	ssize_t n;
+	int fd = -1;
+
+	do
+		n = recvmsg(socket_fd, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	if (c && c->cmsg_type == SCM_RIGHTS)
+		memcpy(&fd, CMSG_DATA(c), sizeof fd);
+	return fd;
+}
+
+/* Mustn't: end in the network that we were cloned in. */
+int
+nsrun_apply_network(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err)
+{
+	nsrun_autoclose int made = -1, netlink = -1;
+
+	(void)child;
+	if (prep->net_fd >= 0) {
+		made = receive(prep->net_fd);
+		close(prep->net_fd);
+		if (made >= 0 && setns(made, CLONE_NEWNET) == 0)
+			return 0;
+		if (unshare(CLONE_NEWNET) < 0)
+			return nsrun_err_sys(err, NSRUN_STEP_NAMESPACE,
+			    "unshare", "network", NULL);
+	}
+	if (!prep->plan->loopback)
+		return 0;
+	netlink = nsrun_loopback_raise(err);
+	return netlink < 0 ? -1 : 0;
 }
 
 int

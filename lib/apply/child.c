@@ -18,6 +18,7 @@
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/sys.h"
 
 typedef int step(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err);
@@ -172,7 +173,7 @@ become_command(const struct nsrun_prep *prep, const struct nsrun_child *child,
 	if (nsrun_apply_limits(prep, &failed->err) == 0 &&
 	    nsrun_child_follow_parent(prep)) {
 		umask(child->umask);
-		if (sigprocmask(SIG_SETMASK, &prep->signals, NULL) < 0)
+		if (sys_sigprocmask(SIG_SETMASK, &prep->signals, NULL) < 0)
 			nsrun_err_sys(&failed->err, NSRUN_STEP_INIT,
 			    "sigprocmask", NULL, NULL);
 		else
@@ -192,8 +193,9 @@ nsrun_child_main(const struct nsrun_prep *prep)
 	struct nsrun_message failed = { .kind = NSRUN_MESSAGE_ERROR };
 
 	/* While we hold the write end ourselves, nobody's death is seen. */
-	close(prep->parent_fds[0]);
-	close(prep->parent_fds[1]);
+	for (int i = 0; i < 3; i++)
+		if (prep->parent_fds[i] >= 0)
+			close(prep->parent_fds[i]);
 	if (!nsrun_child_follow_parent(prep))
 		_exit(125);
 	for (unsigned int i = 0; i < sizeof steps / sizeof *steps; i++)

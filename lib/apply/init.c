@@ -84,7 +84,7 @@ run_command(const struct nsrun_prep *prep, const struct nsrun_child *child,
 		goto say;
 	umask(child->umask);
 	call = "sigprocmask";
-	if (sigprocmask(SIG_SETMASK, &prep->signals, NULL) < 0)
+	if (sys_sigprocmask(SIG_SETMASK, &prep->signals, NULL) < 0)
 		goto fail;
 	*failed = false;
 	nsrun_exec_command(prep, child, &m.err);

@@ -28,7 +28,8 @@ struct nsrun_prep {
 	int	channel_fd;	/* SEQPACKET: what the child has to say */
 	int	control_fd;	/* read end: orders; EOF: the supervisor died */
 	int	watch_fd;	/* pidfd of the caller's process, or -1 */
-	int	parent_fds[2];	/* the parent's ends of the two above */
+	int	net_fd;		/* a network namespace comes; -1: cloned */
+	int	parent_fds[3];	/* the other ends: not the child's */
 	int	proc_fd;	/* the host's /proc, verified */
 	int	stdio_fds[3];	/* what becomes 0, 1, 2; -1: made inside */
 	int	keep_fds[3];	/* what survives closing, ascending */

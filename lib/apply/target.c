@@ -267,12 +267,12 @@ find_place(const struct nsrun_prep *prep, struct nsrun_child *child,
 static bool
 is_root(const struct nsrun_child *child, int fd)
 {
-	struct statx a, b;
+	const unsigned int mask = SYS_STATX_MNT_ID | SYS_STATX_INO;
+	struct sys_statx a, b;
 
-	return statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID | STATX_INO, &a) == 0
-	    && statx(child->root_fd, "", AT_EMPTY_PATH,
-	    STATX_MNT_ID | STATX_INO, &b) == 0 &&
-	    a.stx_mnt_id == b.stx_mnt_id && a.stx_ino == b.stx_ino;
+	return sys_statx(fd, "", AT_EMPTY_PATH, mask, &a) == 0 &&
+	    sys_statx(child->root_fd, "", AT_EMPTY_PATH, mask, &b) == 0 &&
+	    a.mnt_id == b.mnt_id && a.ino == b.ino;
 }
 
 /* A directory goes on a directory, anything else on anything else. */
@@ -309,15 +309,13 @@ nsrun_target_attach(const struct nsrun_prep *prep, struct nsrun_child *child,
 	if (rc == 0 && check_type(fd, type, call) < 0)
 		return -1;
 	*call = "move_mount";
-	if (rc > 0) {
-		rc = sys_move_mount(mount_fd, "", child->dir_fd, name,
+	/* On what was just made: no name that we know leads through it. */
+	if (rc > 0)
+		return sys_move_mount(mount_fd, "", child->dir_fd, name,
 		    MOVE_MOUNT_F_EMPTY_PATH);
-	} else {
-		root = S_ISDIR(type) && is_root(child, fd);
-		rc = sys_move_mount(mount_fd, "", fd, "",
-		    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
-	}
-	if (rc < 0)
+	root = S_ISDIR(type) && is_root(child, fd);
+	if (sys_move_mount(mount_fd, "", fd, "",
+	    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
 		return -1;
 	/* Names below the target lead elsewhere from now on. */
 	if (S_ISDIR(type))

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_SIZE = 16384 };
+/* So large that it is mapped: what is not used is never there. */
+enum { CHUNK_SIZE = 256 * 1024 };
 
 struct nsrun_chunk {
 	struct nsrun_chunk *next;
@@ -19,7 +20,7 @@ static struct nsrun_chunk *
 chunk_add(struct nsrun_arena *arena, size_t size)
 {
 	size_t room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
-	struct nsrun_chunk *c = malloc(sizeof *c + room);
+	struct nsrun_chunk *c = calloc(1, sizeof *c + room);
 
 	if (!c)
 		return NULL;
@@ -45,7 +46,7 @@ nsrun_arena_alloc(struct nsrun_arena *arena, size_t size)
 		return NULL;
 	p = c->bytes + c->used;
 	c->used += size;
-	return memset(p, 0, size);
+	return p;
 }
 
 void *

@@ -55,14 +55,6 @@ nsrun_err_category(const struct nsrun_err *err)
 	return steps[err->step].category;
 }
 
-const char *
-nsrun_errno_name(int errnum)
-{
-	const char *name = strerrorname_np(errnum);
-
-	return errnum == 0 ? NULL : name ? name : "?";
-}
-
 /*
  * Remedies, first match wins; 0 matches any errno, NULL any call. A call that
  * several causes share names the command that tells them apart.
@@ -164,7 +156,7 @@ nsrun_err_print(int fd, const char *prog, const struct nsrun_err *err)
 	len = snprintf(line, sizeof line, "%s: %s%s%s: %s%s%s", prog,
 	    nsrun_step_name(err->step), *err->subject ? " " : "", err->subject,
 	    err->call, err->errnum ? ": " : "",
-	    err->errnum ? strerrordesc_np(err->errnum) : "");
+	    err->errnum ? nsrun_errno_text(err->errnum) : "");
 	put_line(fd, line, sizeof line, len);
 	if (!hint)
 		return;

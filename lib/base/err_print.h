@@ -5,8 +5,10 @@
 
 #include "nsrun.h"
 
-/* "EPERM" for EPERM; NULL for 0. Static. */
+/* "EPERM" for EPERM, "?" for none of Linux's; NULL for 0. Static. */
 const char *nsrun_errno_name(int errnum);
+/* "Operation not permitted"; in English, never NULL. Static. */
+const char *nsrun_errno_text(int errnum);
 
 /*
  * What kind of failure it is, for programs: "namespace-refused", "bad-input",

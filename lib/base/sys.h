@@ -12,6 +12,7 @@
 #include <linux/mount.h>	/* before anything that brings <sys/mount.h> */
 #include <linux/openat2.h>
 #include <linux/sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -25,6 +26,21 @@
 #ifndef P_PIDFD
 #define P_PIDFD	3
 #endif
+
+/* As statx(2) tells it; the headers of C libraries differ on newer members. */
+struct sys_statx {
+	uint32_t mask, blksize;
+	uint64_t attributes;
+	uint32_t nlink, uid, gid;
+	uint16_t mode;
+	uint64_t ino, size, blocks, attributes_mask;
+	struct { int64_t s; uint32_t ns; } times[4];
+	uint32_t rdev[2], dev[2];
+	uint64_t mnt_id, more[13];
+};
+_Static_assert(sizeof(struct sys_statx) == 256, "as the kernel fills it");
+#define SYS_STATX_INO		0x100
+#define SYS_STATX_MNT_ID	0x1000
 
 /* What <sys/mount.h> would say; it cannot stand beside <linux/mount.h>. */
 #define SYS_MNT_DETACH	2
@@ -75,6 +91,13 @@ sys_mount_setattr(int dirfd, const char *path, unsigned int flags,
 }
 
 static inline int
+sys_statx(int dirfd, const char *path, int flags, unsigned int mask,
+    struct sys_statx *st)
+{
+	return (int)syscall(SYS_statx, dirfd, path, flags, mask, st);
+}
+
+static inline int
 sys_fsopen(const char *type)
 {
 	return (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC);
@@ -109,6 +132,13 @@ static inline int
 sys_umount2(const char *target, int flags)
 {
 	return (int)syscall(SYS_umount2, target, flags);
+}
+
+/* Each C library keeps some signals to itself; a caller's mask has them all. */
+static inline int
+sys_sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+	return (int)syscall(SYS_rt_sigprocmask, how, set, old, 8);
 }
 
 static inline int

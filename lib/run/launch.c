@@ -28,6 +28,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/sys.h"
+#include "run/netns.h"
 #include "run/prep.h"
 #include "run/relay.h"
 #include "run/tty.h"
@@ -58,6 +59,7 @@ nsrun_run_deinit(struct nsrun_run *run)
 		while (waitpid(run->pid, NULL, __WALL) < 0 && errno == EINTR)
 			continue;
 	}
+	nsrun_netns_end(run);
 	nsrun_tty_restore(run);
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)
 		nsrun_relay_deinit(&run->relays[i]);
@@ -116,8 +118,11 @@ clone_child(const struct nsrun_prep *prep, uint64_t more_flags, int *pidfd,
 		.pidfd = (uint64_t)(uintptr_t)pidfd,
 		.parent_tid = (uint64_t)(uintptr_t)pid_told,
 	};
-	pid_t pid = (pid_t)sys_clone3(&args);
+	pid_t pid;
 
+	if (prep->net_fd >= 0)
+		args.flags &= ~(uint64_t)CLONE_NEWNET;
+	pid = (pid_t)sys_clone3(&args);
 	if (pid == 0)
 		nsrun_child_main(prep);
 	return pid;
@@ -270,7 +275,7 @@ clone_blocked(struct nsrun_prep *prep, struct nsrun_run *run,
 	int rc = 0;
 
 	sigfillset(&all);
-	if (sigprocmask(SIG_SETMASK, &all, &saved) < 0)
+	if (sys_sigprocmask(SIG_SETMASK, &all, &saved) < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_NAMESPACE, "sigprocmask",
 		    NULL, NULL);
 	sigemptyset(&prep->signals);
@@ -284,7 +289,9 @@ clone_blocked(struct nsrun_prep *prep, struct nsrun_run *run,
 	else if (clone_child(prep, 0, &run->pidfd, &run->pid) < 0)
 		rc = nsrun_err_sys(err, NSRUN_STEP_NAMESPACE, "clone3", NULL,
 		    NULL);
-	sigprocmask(SIG_SETMASK, &saved, NULL);
+	if (rc == 0)
+		nsrun_netns_begin(prep, run);
+	sys_sigprocmask(SIG_SETMASK, &saved, NULL);
 	return rc;
 }
 
@@ -319,8 +326,10 @@ nsrun_launch(struct nsrun_run *run, struct nsrun_err *err)
 		nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "eventfd", NULL, NULL);
 	else if (nsrun_plan_check(run->plan, err) == 0 &&
 	    nsrun_prepared_build(&p, run, err) == 0 &&
-	    allocate_relays(run, err) == 0)
+	    allocate_relays(run, err) == 0) {
+		nsrun_netns_prepare(&p.prep);
 		rc = clone_blocked(&p.prep, run, err);
+	}
 	if (rc == 0) {
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		run->started_ns = (int64_t)now.tv_sec * 1000000000 +

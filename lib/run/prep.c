@@ -25,7 +25,8 @@ nsrun_prepared_init(struct nsrun_prepared *p)
 		.arena = NSRUN_ARENA_INIT,
 		.prep = {
 			.channel_fd = -1, .control_fd = -1, .watch_fd = -1,
-			.parent_fds = { -1, -1 }, .proc_fd = -1,
+			.net_fd = -1, .parent_fds = { -1, -1, -1 },
+			.proc_fd = -1,
 			.stdio_fds = { -1, -1, -1 },
 		},
 		.child_fds = { -1, -1, -1 },
@@ -43,6 +44,8 @@ nsrun_prepared_deinit(struct nsrun_prepared *p)
 	nsrun_fd_close(&prep->channel_fd);
 	nsrun_fd_close(&prep->control_fd);
 	nsrun_fd_close(&prep->proc_fd);
+	nsrun_fd_close(&prep->net_fd);
+	nsrun_fd_close(&prep->parent_fds[2]);
 	for (int i = 0; i < 3; i++)
 		nsrun_fd_close(&p->child_fds[i]);
 	nsrun_arena_deinit(&p->arena);

@@ -69,6 +69,7 @@ struct nsrun_run {
 					   its maps; or -1 */
 	int	janitor_fd;		/* its pidfd, if there is one; or -1 */
 	int	command_fd;		/* the command's; or -1: not known */
+	pid_t	maker;			/* of the network; 0: none */
 	const sigset_t *caller_mask;	/* before we blocked signal_fd's; NULL:
 					   the thread's own; borrowed */
 	char	*own_strings;		/* the process's argv and environment */

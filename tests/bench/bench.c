@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct bench_contestant bare = { .name = "no sandbox", .filter_fd = -1 };
+static struct bench_contestant bare = { .name = "no sandbox" };
 static struct bench_contestant bwrap, nsrun;
 static struct bench_contestant *const all[] = { &bare, &bwrap, &nsrun };
 enum { N_ALL = 3 };
@@ -54,46 +54,6 @@ remove_project(void)
 	snprintf(command, sizeof command, "rm -rf --one-file-system %s", root);
 	if (system(command) != 0)
 		fprintf(stderr, "%s is left\n", root);
-}
-
-static void
-print_row(struct bench_contestant *c, double reference)
-{
-	double median = (double)bench_quantile(c->ns, c->n, 0.5) / 1000;
-
-	printf("  %-12s %8.0f %8.0f %8.0f", c->name, median,
-	    (double)bench_quantile(c->ns, c->n, 0.1) / 1000,
-	    (double)bench_quantile(c->ns, c->n, 0.99) / 1000);
-	if (reference > 0)
-		printf("   %.3f", median / reference);
-	putchar('\n');
-}
-
-static void
-print_table(const char *title)
-{
-	double reference = bwrap.n ?
-	    (double)bench_quantile(bwrap.ns, bwrap.n, 0.5) / 1000 : 0;
-
-	printf("\n%-14s median      p10      p99   of bwrap\n", title);
-	for (int i = 0; i < N_ALL; i++)
-		if (all[i]->n)
-			print_row(all[i], reference);
-}
-
-static void
-launches(const char *title, int n)
-{
-	for (int k = 0; k < N_ALL; k++)
-		all[k]->n = 0;
-	for (int i = -5; i < n; i++)
-		for (int k = 0; k < N_ALL; k++) {
-			int64_t ns = all[k]->argv ? bench_once(all[k]) : 0;
-
-			if (i >= 0 && all[k]->argv)
-				all[k]->ns[all[k]->n++] = ns;
-		}
-	print_table(title);
 }
 
 /* Launches per second by j launchers at once, two seconds. */
@@ -175,7 +135,7 @@ kills(int n)
 		for (int k = 1; k < N_ALL; k++)
 			if (all[k]->argv)
 				all[k]->ns[all[k]->n++] = kill_to_gone(all[k]);
-	print_table("kill to gone");
+	bench_print("kill to gone", all, N_ALL, &bwrap);
 }
 
 int
@@ -196,11 +156,11 @@ main(int argc, char *argv[])
 	bench_make_nsrun(&nsrun, argv[1], project, quick);
 	if (!bwrap.argv)
 		printf("bwrap is not installed: no ratios\n");
-	launches("static (us)", n);
+	bench_compare("static (us)", all, N_ALL, &bwrap, n);
 	bare.argv = dynamic;
 	bench_make_bwrap(&bwrap, project, home, dynamic);
 	bench_make_nsrun(&nsrun, argv[1], project, dynamic);
-	launches("dynamic (us)", n);
+	bench_compare("dynamic (us)", all, N_ALL, &bwrap, n);
 	bench_make_bwrap(&bwrap, project, home, waits);
 	bench_make_nsrun(&nsrun, argv[1], project, waits);
 	bare.n = 0;

@@ -7,13 +7,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { BENCH_MAX_RUNS = 5000 };
+enum { BENCH_MAX_RUNS = 5000, BENCH_MAX_FILES = 16 };
 
 /* Something that can be started; argv ends with what runs inside. */
 struct bench_contestant {
 	const char	*name;
 	char		**argv;		/* NULL: not installed here */
-	int		filter_fd;	/* read anew for each run; -1: none */
+	struct bench_file {
+		int	fd;		/* as the program gets it, opened anew */
+		int	from_fd;
+	}		files[BENCH_MAX_FILES];
+	int		n_files;
 	int64_t		ns[BENCH_MAX_RUNS];
 	int		n;
 };
@@ -28,9 +32,32 @@ int64_t bench_once(const struct bench_contestant *c);
 /* Sorts ns[0..n). */
 int64_t bench_quantile(int64_t *ns, int n, double q);
 
+/* n of each, interleaved; then median, p10, p99 and the ratio to the reference,
+ * which is one of them, or NULL. Who has no argv is left out. */
+void bench_compare(const char *title, struct bench_contestant *const all[],
+    int n_all, struct bench_contestant *reference, int n);
+/* The table alone. */
+void bench_print(const char *title, struct bench_contestant *const all[],
+    int n_all, struct bench_contestant *reference);
+
+/* A list of words that grows, NULL at its end; the words are never freed. */
+struct bench_words {
+	char **v;
+	size_t n;
+};
+void bench_add(struct bench_words *w, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Words divided by blanks; the first "%" of each stands for `with`. */
+void bench_add_all(struct bench_words *w, const char *words, const char *with);
+
+/* A file without a name that holds n bytes. */
+int bench_memory_file(const void *bytes, size_t n);
+
 /* The first seed's bwrap command line (openclaudia.md 1.7), or NULL argv. */
 void bench_make_bwrap(struct bench_contestant *c, const char *project,
     const char *home, char *const command[]);
+/* The filter that goes with it, likewise. */
+int bench_make_filter(void);
 void bench_make_nsrun(struct bench_contestant *c, const char *program,
     const char *project, char *const command[]);
 

@@ -46,11 +46,12 @@ bench_spawn(const struct bench_contestant *c, const int stdio[3])
 	posix_spawn_file_actions_init(&actions);
 	for (int i = 0; i < 3; i++)
 		posix_spawn_file_actions_adddup2(&actions, stdio[i], i);
-	if (c->filter_fd >= 0) {
+	for (int i = 0; i < c->n_files; i++) {
 		/* Opened anew: it is read to its end, and not by us alone. */
-		snprintf(path, sizeof path, "/proc/self/fd/%d", c->filter_fd);
-		posix_spawn_file_actions_addopen(&actions, FILTER_FD, path,
-		    O_RDONLY, 0);
+		snprintf(path, sizeof path, "/proc/self/fd/%d",
+		    c->files[i].from_fd);
+		posix_spawn_file_actions_addopen(&actions, c->files[i].fd, path,
+		    O_RDWR, 0);
 	}
 	error = posix_spawn(&pid, c->argv[0], &actions, NULL, c->argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
@@ -75,24 +76,19 @@ bench_once(const struct bench_contestant *c)
 	return bench_now_ns() - start;
 }
 
-static int
-by_value(const void *a, const void *b)
+int
+bench_memory_file(const void *bytes, size_t n)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	int fd = memfd_create("bench", MFD_CLOEXEC);
 
-	return (x > y) - (x < y);
-}
-
-int64_t
-bench_quantile(int64_t *ns, int n, double q)
-{
-	qsort(ns, (size_t)n, sizeof *ns, by_value);
-	return ns[(int)(q * (n - 1))];
+	if (fd < 0 || write(fd, bytes, n) != (ssize_t)n)
+		bench_die("memfd_create");
+	return fd;
 }
 
 /* The seed's filter: 34 calls compared one after the other. */
-static int
-make_filter(void)
+int
+bench_make_filter(void)
 {
 #if defined __x86_64__
 	static const unsigned int arch = AUDIT_ARCH_X86_64;
@@ -117,7 +113,6 @@ make_filter(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
 	};
-	int fd = memfd_create("filter", 0);
 
 	for (size_t i = 0; i < n; i++) {
 		program[4 + 2 * i] = (struct sock_filter)BPF_JUMP(BPF_JMP |
@@ -127,19 +122,11 @@ make_filter(void)
 	}
 	program[4 + 2 * n] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
 	    SECCOMP_RET_ALLOW);
-	if (fd < 0 || write(fd, program, sizeof program) != sizeof program)
-		bench_die("filter");
-	return fd;
+	return bench_memory_file(program, sizeof program);
 }
 
-/* A list of words that grows; the words are never freed. */
-struct words {
-	char **v;
-	size_t n;
-};
-
-static void __attribute__((format(printf, 2, 3)))
-add(struct words *w, const char *format, ...)
+void
+bench_add(struct bench_words *w, const char *format, ...)
 {
 	va_list ap;
 
@@ -151,9 +138,8 @@ add(struct words *w, const char *format, ...)
 	w->v[++w->n] = NULL;
 }
 
-/* Words divided by blanks; "%" stands for `with`. */
-static void
-add_all(struct words *w, const char *words, const char *with)
+void
+bench_add_all(struct bench_words *w, const char *words, const char *with)
 {
 	for (const char *s = words; *s; s += strspn(s, " ")) {
 		size_t n = strcspn(s, " ");
@@ -161,10 +147,10 @@ add_all(struct words *w, const char *words, const char *with)
 		if (memchr(s, '%', n)) {
 			size_t before = strcspn(s, "%");
 
-			add(w, "%.*s%s%.*s", (int)before, s, with,
+			bench_add(w, "%.*s%s%.*s", (int)before, s, with,
 			    (int)(n - before - 1), s + before + 1);
 		} else {
-			add(w, "%.*s", (int)n, s);
+			bench_add(w, "%.*s", (int)n, s);
 		}
 		s += n;
 	}
@@ -177,15 +163,16 @@ bench_make_bwrap(struct bench_contestant *c, const char *project,
 	static const char *const merged[] = { "bin", "sbin", "lib", "lib64" };
 	const char *program = access("/usr/bin/bwrap", X_OK) == 0 ?
 	    "/usr/bin/bwrap" : NULL;
-	struct words w = { 0 };
+	struct bench_words w = { 0 };
 
 	c->name = "bwrap";
-	c->filter_fd = -1;
+	c->n_files = 0;
 	if (!program)
 		return;
-	c->filter_fd = make_filter();
-	add(&w, "%s", program);
-	add_all(&w, "--die-with-parent --new-session --unshare-all"
+	c->files[c->n_files++] = (struct bench_file){ FILTER_FD,
+	    bench_make_filter() };
+	bench_add(&w, "%s", program);
+	bench_add_all(&w, "--die-with-parent --new-session --unshare-all"
 	    " --unshare-user --disable-userns --assert-userns-disabled"
 	    " --cap-drop ALL --hostname openclaudia-sandbox --seccomp 198"
 	    " --ro-bind /usr /usr", "");
@@ -194,19 +181,19 @@ bench_make_bwrap(struct bench_contestant *c, const char *project,
 
 		snprintf(path, sizeof path, "/%s", merged[i]);
 		if (access(path, F_OK) == 0)
-			add_all(&w, "--symlink usr/% /%", merged[i]);
+			bench_add_all(&w, "--symlink usr/% /%", merged[i]);
 	}
 	/* add_all replaces the first % of a word only. */
-	add_all(&w, "--proc /proc --dev /dev --tmpfs /tmp --tmpfs /run", "");
-	add_all(&w, "--dir % --dir %/.cargo", home);
-	add_all(&w, "--bind % % --tmpfs %/.git --ro-bind %/.git/HEAD"
+	bench_add_all(&w, "--proc /proc --dev /dev --tmpfs /tmp --tmpfs /run", "");
+	bench_add_all(&w, "--dir % --dir %/.cargo", home);
+	bench_add_all(&w, "--bind % % --tmpfs %/.git --ro-bind %/.git/HEAD"
 	    " %/.git/HEAD --ro-bind %/.git/objects %/.git/objects"
 	    " --ro-bind %/.git/refs %/.git/refs --chmod 0555 %/.git"
 	    " --tmpfs %/.claude --bind %/tmp /tmp/openclaudia-agent"
 	    " --chdir %", project);
-	add_all(&w, "--setenv HOME % --setenv CARGO_HOME %/.cargo"
+	bench_add_all(&w, "--setenv HOME % --setenv CARGO_HOME %/.cargo"
 	    " --setenv RUSTUP_HOME %/.rustup", home);
-	add_all(&w, "--setenv TMPDIR /tmp/openclaudia-agent"
+	bench_add_all(&w, "--setenv TMPDIR /tmp/openclaudia-agent"
 	    " --setenv TMP /tmp/openclaudia-agent"
 	    " --setenv TEMP /tmp/openclaudia-agent"
 	    " --setenv PATH /usr/local/bin:/usr/bin:/bin"
@@ -218,7 +205,7 @@ bench_make_bwrap(struct bench_contestant *c, const char *project,
 	    " --unsetenv DISPLAY --unsetenv WAYLAND_DISPLAY"
 	    " --unsetenv XDG_RUNTIME_DIR --", "");
 	for (; *command; command++)
-		add(&w, "%s", *command);
+		bench_add(&w, "%s", *command);
 	c->argv = w.v;
 }
 
@@ -226,14 +213,14 @@ void
 bench_make_nsrun(struct bench_contestant *c, const char *program,
     const char *project, char *const command[])
 {
-	struct words w = { 0 };
+	struct bench_words w = { 0 };
 
 	c->name = "oc-nsrun";
-	c->filter_fd = -1;
-	add(&w, "%s", program);
-	add_all(&w, "run --profile shell --project %", project);
-	add_all(&w, "--cwd % --", project);
+	c->n_files = 0;
+	bench_add(&w, "%s", program);
+	bench_add_all(&w, "run --profile shell --project %", project);
+	bench_add_all(&w, "--cwd % --", project);
 	for (; *command; command++)
-		add(&w, "%s", *command);
+		bench_add(&w, "%s", *command);
 	c->argv = w.v;
 }

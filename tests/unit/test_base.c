@@ -220,7 +220,15 @@ test_err(void **state)
 	assert_int_equal(strlen(err.call), sizeof err.call - 1);
 	for (int i = 0; i < NSRUN_N_STEPS; i++)
 		assert_non_null(nsrun_step_name((enum nsrun_step)i));
-	assert_string_equal(nsrun_errno_name(EPERM), "EPERM");
+	for (int i = 1; i < 200; i++) {
+		const char *name_of = strerrorname_np(i);
+
+		assert_string_equal(nsrun_errno_name(i), name_of ? name_of :
+		    "?");
+		assert_string_equal(nsrun_errno_text(i), name_of ?
+		    strerrordesc_np(i) : "Unknown error");
+	}
+	assert_string_equal(nsrun_errno_name(-1), "?");
 	assert_null(nsrun_errno_name(0));
 }
 
