@@ -190,10 +190,12 @@ nsrun_plan_check(const struct nsrun_plan *plan, struct nsrun_err *err)
 	    !(plan->namespaces & CLONE_NEWNET))
 		return broken(err, "sockets need a network namespace of our"
 		    " own", NULL);
-	if (plan->hostname && (!(plan->namespaces & CLONE_NEWUTS) ||
-	    strlen(plan->hostname) > 64))
-		return broken(err, "a host name of 64 bytes needs a uts"
-		    " namespace", plan->hostname);
+	if (plan->hostname && !(plan->namespaces & CLONE_NEWUTS))
+		return broken(err, "a host name needs a uts namespace",
+		    plan->hostname);
+	if (plan->hostname && strlen(plan->hostname) > 64)
+		return broken(err, "is longer than a host name can be, 64"
+		    " bytes", plan->hostname);
 	if (plan->supervision.max_output_bytes &&
 	    (plan->stdio[1] == NSRUN_STDIO_INHERIT ||
 	    plan->stdio[2] == NSRUN_STDIO_INHERIT))

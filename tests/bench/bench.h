@@ -14,7 +14,7 @@ struct bench_contestant {
 	const char	*name;
 	char		**argv;		/* NULL: not installed here */
 	struct bench_file {
-		int	fd;		/* as the program gets it, opened anew */
+		int	fd;		/* the program's, opened anew */
 		int	from_fd;
 	}		files[BENCH_MAX_FILES];
 	int		n_files;

@@ -184,7 +184,8 @@ bench_make_bwrap(struct bench_contestant *c, const char *project,
 			bench_add_all(&w, "--symlink usr/% /%", merged[i]);
 	}
 	/* add_all replaces the first % of a word only. */
-	bench_add_all(&w, "--proc /proc --dev /dev --tmpfs /tmp --tmpfs /run", "");
+	bench_add_all(&w, "--proc /proc --dev /dev --tmpfs /tmp --tmpfs /run",
+	    "");
 	bench_add_all(&w, "--dir % --dir %/.cargo", home);
 	bench_add_all(&w, "--bind % % --tmpfs %/.git --ro-bind %/.git/HEAD"
 	    " %/.git/HEAD --ro-bind %/.git/objects %/.git/objects"

@@ -35,7 +35,7 @@ done
 # descriptor but three.
 client() {
 	client_caller=$1; shift
-	as "$client_caller" "$probe" only - timeout -k 5 $limit env \
+	as "$client_caller" "$probe" only - timeout -k 5 "${limit:-60}" env \
 		TMPDIR="$work/$client_caller/tmp" "$@"
 }
 
