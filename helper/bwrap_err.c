@@ -119,8 +119,9 @@ mount_text(const struct nsrun_err *err, const struct nsrun_plan *plan,
 		    has(plan, NSRUN_MOUNT_MQUEUE, s.b) ? "mqueue" : "tmpfs",
 		    s.b, why);
 	else
-		snprintf(buf, size, "Can't bind mount /oldroot%s on /newroot%s:"
-		    " %s: %s", s.a, s.b, strcmp(err->call, "mount_setattr") ?
+		snprintf(buf, size, "Can't bind mount /oldroot%s%s on"
+		    " /newroot%s: %s: %s", *s.a == '/' ? "" : "/", s.a, s.b,
+		    strcmp(err->call, "mount_setattr") ?
 		    "Unable to mount source on destination" :
 		    "Unable to apply mount flags", why);
 }

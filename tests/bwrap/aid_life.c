@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { AT_ONCE = 8, SPAN_US = 10000, PATIENCE_S = 20, TOLD_FD = 9 };
+enum { AT_ONCE = 8, SPAN_US = 10000, PATIENCE_S = 10, TOLD_FD = 9 };
 
 static long
 now_us(void)
@@ -36,6 +36,8 @@ start(char **words)
 	pid_t pid = fork();
 
 	if (pid == 0) {
+		/* What is left holds no pipe of whoever reads us. */
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 		execvp(words[0], words);
 		_exit(99);
 	}
@@ -93,6 +95,26 @@ reap_all(void)
 	}
 }
 
+/* Whose parent ends is our child: this reaches all of them in the end. */
+static void
+kill_left(void)
+{
+	char path[64], pids[4096];
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/children",
+	    (int)getpid());
+	do {
+		FILE *f = fopen(path, "re");
+		size_t n = f ? fread(pids, 1, sizeof pids - 1, f) : 0;
+
+		pids[n] = '\0';
+		for (char *s = pids, *end; strtol(s, &end, 10) > 0; s = end)
+			kill((pid_t)strtol(s, NULL, 10), SIGKILL);
+		if (f)
+			fclose(f);
+	} while (waitpid(-1, NULL, __WALL) > 0);
+}
+
 /*
  * kills N WHO CMD: WHO is "it" or "parent". Stops at the first that leaves
  * something.
@@ -124,8 +146,7 @@ run_kills(char **words)
 			}
 		if (!reap_all()) {
 			printf("something is left after %d kills\n", done);
-			fflush(stdout);
-			kill(0, SIGTERM);
+			kill_left();
 			return 1;
 		}
 		done += AT_ONCE;

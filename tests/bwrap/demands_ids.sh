@@ -40,9 +40,20 @@ waiting() {
 	joined=/proc/$(pid_of "$waiting_for")
 }
 
+# The same, and one more below it: $child.
+waiting_twice() {
+	rm -f "$T/two".*
+	own unshare -Ur sh -c 'echo $$ >"$1.pid"; unshare -Ur sh -c "
+		echo \$\$ >\"\$1.new\"; mv \"\$1.new\" \"\$1.child\"
+		until [ -e \"\$1.go\" ]; do sleep 0.05; done" _ "$1"' _ "$T/two" &
+	waiter=$!
+	eventually "$caller: namespaces in one another" test -e "$T/two.child"
+	joined=/proc/$(pid_of two) child=/proc/$(cat "$T/two.child")
+}
+
 # The five sets and no_new_privs after every way in (CVE-2020-5291).
 rights() {
-	waiting user -Ur
+	waiting_twice
 	uid=$(own id -u) gid=$(own id -g)
 	while IFS='|' read -r list ids words; do
 		got=$(as "$caller" "$probe" only "$list" timeout 20 bwrap --ro-bind / / \
@@ -59,16 +70,16 @@ rights() {
 		-|0 0|--unshare-user --uid 0 --gid 0
 		5=$joined/ns/user|0 0|--userns 5
 		5=$joined/ns/user|0 0|--userns 5 --unshare-pid
+		5=$joined/ns/user,6=$child/ns/user|0 0|--userns 5 --userns2 6
+		5=$joined/ns/user,6=$child/ns/user|0 0|--userns 5 --userns2 6 --unshare-pid
 	EOT
 	is "$caller: --cap-add is what there is" "$(run --ro-bind / / --proc /proc \
 		--unshare-user --cap-add CAP_NET_ADMIN "$probe" caps | cut -f 2 | sort -u)" \
 		0000000000001000
-	for fd in --userns --userns2; do
-		[ $fd = --userns ] || continue
-		is "$caller: $fd is closed in the command (4.33)" "$(fd "5=$joined/ns/user" \
-			--ro-bind / / $fd 5 "$probe" fds)" "0 1 2"
-	done
-	let_go user; wait $waiter
+	is "$caller: they are closed in the command" "$(fd \
+		"5=$joined/ns/user,6=$child/ns/user" --ro-bind / / --userns 5 --userns2 6 \
+		"$probe" fds)" "0 1 2"
+	let_go two; wait $waiter
 	is "$caller: --disable-userns with capabilities" "$(run --ro-bind / / \
 		--unshare-user --disable-userns --cap-add ALL "$probe" try userns)" "userns ENOSPC"
 }

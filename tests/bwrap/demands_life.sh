@@ -107,7 +107,7 @@ failing() {
 		"3=/proc/self/ns/user" --bind / / --unshare-user --userns2 3 touch ran
 	bad "--userns2 that is no namespace" "*: Invalid argument" \
 		3=/dev/null --bind / / --userns2 3 touch ran
-	bad "--block-fd that is not open (4.33)" "--block-fd 99: *" - --bind / / \
+	bad "--block-fd that is not open" "--block-fd 99: *" - --bind / / \
 		--block-fd 99 touch ran
 	bad "--block-fd that cannot be read" "*--block-fd*: *" "3+$P/unread" \
 		--bind / / --block-fd 3 touch ran

@@ -50,7 +50,7 @@ data() {
 	is "$caller: none of them is the command's" "$(fd "3=$P/first" --ro-bind / / \
 		--tmpfs /mnt --ro-bind-data 3 /mnt/a "$probe" fds)" "0 1 2"
 	own rm -f first second
-	is "$caller: parents are 0755 (4.33)" "$(fd 3=/dev/null --ro-bind / / \
+	is "$caller: parents are 0755" "$(fd 3=/dev/null --ro-bind / / \
 		--tmpfs /tmp --ro-bind-data 3 /tmp/a/x --tmpfs /tmp/b/x \
 		--symlink x /tmp/c/x --bind /usr /tmp/d/x --perms 0700 --dir /tmp/e/x \
 		stat -c %a /tmp/a /tmp/b /tmp/c /tmp/d /tmp/e | words)" "755 755 755 755 700"
@@ -110,7 +110,7 @@ flags() {
 	own rm -rf src
 }
 
-# What the host mounts later, by propagation (4.18).
+# What the host mounts later, by propagation.
 late() {
 	own mkdir -p late
 	rm -f "$T"/late.*
@@ -149,6 +149,14 @@ unreachable() {
 			--regid $user_id --clear-groups --inh-caps=-all \
 			bwrap --ro-bind / / --chdir / echo started 2>&1)" started
 	fi
+	# What the host has mounted and removed (fence#219).
+	said=$(near sh -c 'echo a >a; : >b; mount --bind a b && rm a
+		bwrap --ro-bind / / cat b
+		exec bwrap --bind / / --tmpfs /mnt --ro-bind b /mnt/b touch ran' 2>&1)
+	is "$caller: beside a mount of what was removed, and with it" "$said" \
+		"a
+bwrap: Can't bind mount /oldroot/b on /newroot/mnt/b: Unable to mount source on destination: No such file or directory"
+	own rm -f b
 	own mkdir -p closed/dir
 	own chmod 0 closed
 	is "$caller: below an unreadable directory" "$(run --ro-bind / / --bind / /mnt echo started)" started
@@ -210,6 +218,12 @@ tmp() {
 		cd /; exec bwrap --ro-bind /usr /usr --ro-bind /lib /lib \
 		--ro-bind-try /lib64 /lib64 /usr/bin/echo started')" started
 	own rm -rf t
+	for how in '' '--symlink /etc /tmp' '--symlink /no/such /tmp'; do
+		is "$caller: /tmp missing or a link: $how" "$(run --ro-bind /usr /usr \
+			--symlink usr/lib /lib --symlink usr/lib64 /lib64 --proc /proc \
+			--ro-bind "$work/bin" /b $how --cap-add CAP_SETFCAP --unshare-user \
+			/b/bwrap --unshare-user --ro-bind / / /usr/bin/echo started 2>&1)" started
+	done
 }
 
 misc() {
@@ -247,6 +261,8 @@ document_mounts() {
 	documented "a procfs in containers" "Where the kernel refuses a procfs"
 	documented "/dev/shm" "an empty shm of mode 0755"
 	documented "no filter for the network (#504)" "The network is there or it is not; nothing here filters it."
+	documented "nothing is made of a source (#768)" "A SRC that is missing is not made, and one that was removed below a mount of its own is refused by the kernel."
+	documented "no Landlock (#519)" "Landlock is"
 	documented "no cgroups (#299)" "Limits for a sandbox as a whole are a matter of cgroups"
 	documented "no namespaces, no root to mount on" "What the kernel or the host does not allow is an error and never done by halves"
 	documented "no limit of words" "There is no limit but the kernel's"

@@ -124,7 +124,23 @@ sources() {
 			cd closed/here && chmod 0 .. && bwrap --ro-bind / / \
 			--bind . /mnt --chdir /mnt cat file; chmod 755 ..' 2>&1)" in
 	fi
+	# By a descriptor it is not: the kernel mounts no other namespace's.
+	if [ "$caller" = user ]; then
+		is "$caller: ... nor by --bind-fd" "$(own "$probe" only - sh -c '
+			exec 3<closed/here && chmod 0 closed
+			bwrap --ro-bind / / --bind-fd 3 /mnt true; chmod 755 closed' 2>&1)" \
+			"bwrap: Can't find source fd 3: No such file or directory"
+	fi
 	own rm -rf closed
+	own mkdir far
+	own unshare -Urm sh -c 'mount -t tmpfs none far; echo far >far/file
+		echo $$ >"$1.new"; mv "$1.new" "$1.pid"
+		until [ -e "$1.go" ]; do sleep 0.05; done' _ "$T/far" &
+	eventually "$caller: another mount namespace" test -e "$T/far.pid"
+	bad "--bind-fd of another mount namespace" "Can't find source fd 3: *" \
+		"3=/proc/$(pid_of far)/root$P/far" --ro-bind / / --bind-fd 3 /mnt touch ran
+	let_go far; wait $!
+	own rmdir far
 }
 
 links() {
@@ -161,5 +177,6 @@ links() {
 demand_paths() { destinations; sources; links; }
 document_paths() {
 	documented "nothing leads out" "They are resolved inside of the new root. Nothing leads out of it, neither"
+	documented "--bind-fd by its name" "It must have a name by which the caller can reach it."
 	documented "links work" "links that lead somewhere inside work, absolute ones too."
 }

@@ -75,11 +75,8 @@ jobs() {
 		expect topped
 		send echo st$((1))ll\n
 		expect st1ll
-		send fg\n
-		expect sleep 77
-		send \3
-		send echo st$((2))ll\n
-		expect st2ll
+		send kill -9 %1\n
+		send exit 3\n
 		send exit 3\n
 		end
 	EOT
