@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/sys.h"
 
 enum { YOUNG_S = 10 };
 
@@ -100,10 +101,24 @@ nsrun_stub_make(const struct nsrun_prep *prep, struct nsrun_child *child,
 	return need_janitor(prep, child) < 0 ? -1 : ask(child, &request, dir);
 }
 
+/* More than itself and its parent? Who cannot tell says no. */
+static bool
+has_entries(int dir)
+{
+	_Alignas(struct sys_dirent) char buf[1024];
+	int n = sys_getdents(dir, buf, sizeof buf), count = 0;
+
+	for (int at = 0; at < n; count++)
+		at += ((const struct sys_dirent *)(const void *)
+		    (buf + at))->reclen;
+	return count > 2;
+}
+
 /*
  * An empty file or directory of ours may be the mount point of another sandbox
  * whose janitor waits to remove it, and a mount on a removed name is gone. That
- * janitor holds a lock on it, taken right after it was made.
+ * janitor holds a lock on it, taken right after it was made; what already has
+ * something in it is older than that.
  */
 int
 nsrun_stub_share(const struct nsrun_prep *prep, struct nsrun_child *child,
@@ -125,7 +140,8 @@ nsrun_stub_share(const struct nsrun_prep *prep, struct nsrun_child *child,
 		return errno == EACCES ? 0 : -1;
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (flock(file, LOCK_EX | LOCK_NB) == 0 &&
-	    now.tv_sec - st.st_ctim.tv_sec > YOUNG_S)
+	    (now.tv_sec - st.st_ctim.tv_sec > YOUNG_S ||
+	    (S_ISDIR(st.st_mode) && has_entries(file))))
 		return 0;
 	nsrun_fd_close(&file);
 	return need_janitor(prep, child) < 0 ? -1 : ask(child, &request, fd);

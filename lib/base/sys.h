@@ -141,6 +141,20 @@ sys_sigprocmask(int how, const sigset_t *set, sigset_t *old)
 	return (int)syscall(SYS_rt_sigprocmask, how, set, old, 8);
 }
 
+struct sys_dirent {
+	uint64_t	ino;
+	int64_t		off;
+	uint16_t	reclen;
+	unsigned char	type;
+	char		name[];
+};
+
+static inline int
+sys_getdents(int fd, void *buf, unsigned int size)
+{
+	return (int)syscall(SYS_getdents64, fd, buf, size);
+}
+
 static inline int
 sys_pidfd_open(pid_t pid)
 {

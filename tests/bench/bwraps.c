@@ -34,12 +34,10 @@ make_project(const char *null)
 	snprintf(project, sizeof project, "%s/home/project", root);
 	snprintf(payload, sizeof payload, "%s/null", project);
 	snprintf(command, sizeof command, "mkdir -p %s && cd %s && mkdir -p"
-	    " .git/hooks .claude d ../../mounts && touch .env .npmrc secret.key"
-	    " lock && cp %s null && chmod 755 null", project, project, null);
+	    " .git/hooks .claude d ../../mounts && touch .git/hooks/sample"
+	    " .claude/settings .env .npmrc secret.key lock && cp %s null && chmod 755 null", project, project, null);
 	if (system(command) != 0)
 		bench_die("project");
-	/* What is new might be another sandbox's mount point: see stub.c. */
-	sleep(11);
 }
 
 static void
