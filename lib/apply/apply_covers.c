@@ -77,6 +77,9 @@ nsrun_mount_mask(const struct nsrun_prep *prep, struct nsrun_child *child,
 
 	if (target < 0)
 		return err->step == NSRUN_STEP_NONE ? 0 : -1;
+	if (m->flags & NSRUN_MOUNT_EXACT &&
+	    nsrun_mount_check_pin(m, target, err) < 0)
+		return -1;
 	fd = sys_open_tree(AT_FDCWD, "/dev/null", OPEN_TREE_CLONE |
 	    OPEN_TREE_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0)
