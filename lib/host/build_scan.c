@@ -226,6 +226,7 @@ make_shield(struct nsrun_build *b, struct nsrun_scan *scan,
 	};
 	if (o->kind == NSRUN_HAZARD_ALIAS) {
 		m->kind = NSRUN_MOUNT_COVER;
+		m->source = t->target;
 		cover = nsrun_scan_cover_of(o, &m->pin);
 		if (cover && !nsrun_scan_cover_once(cover))
 			return 0;

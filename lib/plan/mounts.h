@@ -30,7 +30,9 @@ enum nsrun_mount_kind {
 	NSRUN_MOUNT_DIR,	/* a directory of mode */
 	NSRUN_MOUNT_FILE,	/* a file of mode that holds data */
 	NSRUN_MOUNT_SYMLINK,	/* source is the link's text */
-	NSRUN_MOUNT_COVER,	/* target over itself, read-only */
+	NSRUN_MOUNT_COVER,	/* target over itself, read-only; source: the
+				   target of the bind that it is one of many
+				   covers below */
 	NSRUN_MOUNT_MASK,	/* a file over target that does not open */
 	NSRUN_MOUNT_MQUEUE,	/* the message queues of the ipc namespace */
 	NSRUN_MOUNT_OVERLAY,	/* of layers, host paths, lowest first: RDONLY;

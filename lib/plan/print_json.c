@@ -13,7 +13,7 @@ put_mount(struct nsrun_json *j, const struct nsrun_mount *m)
 	nsrun_json_open(j, NULL, '{');
 	nsrun_json_string(j, "kind", nsrun_mount_kind_name(m->kind));
 	nsrun_json_string(j, "target", m->target);
-	if (m->source)
+	if (m->source && m->kind != NSRUN_MOUNT_COVER)
 		nsrun_json_string(j, "source", m->source);
 	nsrun_json_bool(j, "readonly", m->flags & NSRUN_MOUNT_RDONLY ||
 	    m->kind == NSRUN_MOUNT_COVER || m->kind == NSRUN_MOUNT_MASK);

@@ -177,6 +177,23 @@ many() {
 		$((2000 + 8))
 }
 
+# Each root has its own; nothing of how they were made is left inside.
+roots() {
+	as "$caller" sh -c "mkdir $p/../more $p/../more/sub &&
+		echo x >$p/../more/sub/1 && ln $p/../more/sub/1 $out/more"
+	more=$(cd "$p/../more" && pwd)
+	for path in "$p/many/7" "$more/sub/1"; do
+		status "$caller: two roots: ${path##*/}" 2 as "$caller" "$oc" run \
+			--project "$p" --rw "$more" --on-hazard shield -- \
+			sh -c "echo >$more/beside && echo inside >$path"
+	done
+	is "$caller: mounts inside are where they belong" "$(as "$caller" \
+		"$oc" run --project "$p" --rw "$more" --on-hazard shield -- \
+		awk '{ print $5 }' /proc/self/mountinfo |
+		grep -v -e "^$p" -e "^$more" | grep -e shade -e many -e sub)" ""
+	rm -r "$more"
+}
+
 need_sandbox
 mkdir "$work/probe.d" && cp "$probe" "$work/probe.d"
 for caller in $callers; do
@@ -188,5 +205,6 @@ for caller in $callers; do
 	specials
 	swaps
 	many
+	roots
 done
 done_testing
