@@ -157,12 +157,13 @@ add_child(struct nsrun_scan *scan, struct nsrun_scan_dir *dir,
 	dir->last = c;
 }
 
-/* What the batch holds becomes the tree's. */
-static void
+/* What the batch holds becomes the tree's; false: the scan has failed. */
+static bool
 file_batch(struct scan_worker *w, struct nsrun_scan_dir *dir,
     struct nsrun_scan_dir **old)
 {
 	struct nsrun_scan *scan = w->scan;
+	bool ok;
 
 	pthread_mutex_lock(&scan->lock);
 	dir->n_regular += w->n_regular;
@@ -180,7 +181,9 @@ file_batch(struct scan_worker *w, struct nsrun_scan_dir *dir,
 	if (!scan->failed && nsrun_scan_now_ms() >= scan->deadline_ms)
 		nsrun_scan_fail(scan, "is not read in the time that a scan may"
 		    " take", 0, dir, NULL);
+	ok = !scan->failed;
 	pthread_mutex_unlock(&scan->lock);
+	return ok;
 }
 
 static enum nsrun_hazard
@@ -268,17 +271,16 @@ read_entries(struct scan_worker *w, struct nsrun_scan_dir *dir, int fd)
 	long n;
 
 	dir->child = dir->last = NULL;
-	while (!w->scan->failed && (n = syscall(SYS_getdents64, fd, w->buffer,
-	    sizeof w->buffer)) != 0) {
+	while ((n = syscall(SYS_getdents64, fd, w->buffer, sizeof w->buffer))
+	    != 0) {
 		if (n < 0) {
 			dir->ctime_ns = 0;
 			if (!is_gone(errno))
 				fail(w, "getdents64", dir, NULL);
 			return;
 		}
-		if (sift(w, dir, fd, (size_t)n) < 0)
+		if (sift(w, dir, fd, (size_t)n) < 0 || !file_batch(w, dir, &old))
 			return;
-		file_batch(w, dir, &old);
 	}
 }
 
