@@ -13,6 +13,7 @@ int run_main(int argc, char *argv[]);
 int explain_main(int argc, char *argv[]);
 int doctor_main(int argc, char *argv[]);
 int policy_main(int argc, char *argv[]);
+int scan_main(int argc, char *argv[]);
 
 /* The first thing each program does. NULL, or why it must not go on. */
 const char *helper_start(int argc, char *argv[]);

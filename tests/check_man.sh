@@ -139,11 +139,14 @@ same "nsrun-status.5: steps and categories" \
 same "nsrun-status.5: fields of records" \
 	"$(section nsrun-status.5 RECORDS | items Va)" \
 	"$(fields "$srcdir"/lib/run/status.c
-	echo filters name variant sha256 | tr ' ' '\n')"
+	echo filters name variant sha256 shields hazard path | tr ' ' '\n')"
 same "nsrun-status.5: fields of the plan" \
 	"$(section nsrun-status.5 PLAN | items Va
 	echo name variant sha256)" \
 	"$(fields "$srcdir"/lib/plan/print_json.c)"
+same "nsrun-status.5: fields of scan" \
+	"$(section nsrun-status.5 SCAN | items Va)" \
+	"$(fields "$srcdir"/helper/scan.c)"
 same "nsrun-status.5: fields of doctor" \
 	"$(section nsrun-status.5 DOCTOR | items Va)" \
 	"$(fields "$srcdir"/helper/doctor.c)"
@@ -183,10 +186,12 @@ prepare_project() {
 printf '\006\0\0\0\0\0\377\177' >"$work"/filter
 # Each record has only the fields of its own subsection.
 check_records() {
-	for how in "-- true" "-- sh -c 'kill \$\$'" "--timeout 100ms -- sleep 9" \
-	    "--max-output 3 -- echo 12345" "-- ./no-such-file"; do
+	for how in "--on-hazard shield -- true" "-- sh -c 'kill \$\$'" \
+	    "--timeout 100ms -- sleep 9" "--max-output 3 -- echo 12345" \
+	    "-- ./no-such-file"; do
+		case $how in *shield*) as "$1" mkfifo fifo ;; esac
 		as "$1" sh -c "$oc run --project . --status-fd 3 $how 3>&1 \
-			>/dev/null 2>/dev/null"
+			>/dev/null 2>/dev/null; rm -f fifo"
 	done >"$work"/records
 	events=$(sed -n 's/.*"event": "\([a-z]*\)".*/\1/p' "$work"/records)
 	same "$1: every record was seen" "started limit exited failed" "$events"
@@ -212,6 +217,12 @@ check_records() {
 		--file 4 /f --add-seccomp-fd 5 --rlimit cpu=1 \
 		-- true 3</dev/null 4</dev/null 5<"$work"/filter | keys)" \
 		"$work"/page
+	section nsrun-status.5 SCAN >"$work"/page
+	sed -n '/^\.Ss Hazards/,/^\.Ss Root/s/^\.It Cm \([a-z-]*\)\(.*\)/\1\2/p' \
+		"$man"/oc-nsrun.1 >>"$work"/page
+	within "$1: scan --json" "$(as "$1" sh -c "mkdir scanned &&
+		cd scanned && echo >a && ln a ../a && $oc scan --json .
+		rm -r ../a ../scanned" | keys)" "$work"/page
 	section nsrun-status.5 DOCTOR >"$work"/page
 	within "$1: doctor --json" "$(as "$1" "$oc" doctor --json | keys)" \
 		"$work"/page

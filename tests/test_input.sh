@@ -29,9 +29,9 @@ for caller in $callers; do
 	p=$(project "$caller")
 	touch_it="touch $p/ran"
 	ln -s loop "$p/loop"
-	mkdir -p "$p/closed"; chmod 0 "$p/closed"
+	mkdir -p "$p/../closed"; chmod 0 "$p/../closed"
 	touch "$p/file"
-	mkfifo "$p/fifo"
+	mkfifo "$p/../fifo"
 	[ "$caller" = user ] && [ "$(id -u)" = 0 ] && chown -h $user_id "$p"/*
 
 	refused "no command" "oc-nsrun: option: no command given*" --project .
@@ -45,10 +45,10 @@ for caller in $callers; do
 	refused "an empty value after =" "*wants a value" --project= -- $touch_it
 	refused "a project that is not there" "*project*No such file*" --project no/such -- $touch_it
 	refused "a project that is a file" "*project*Not a directory*" --project file -- $touch_it
-	refused "a project that is a fifo" "*project*Not a directory*" --project fifo -- $touch_it
+	refused "a project that is a fifo" "*project*Not a directory*" --project ../fifo -- $touch_it
 	refused "a project that is a loop of links" "*project*symbolic links*" --project loop -- $touch_it
 	[ "$caller" = user ] &&
-		refused "an unreadable project" "*project*Permission denied*" --project closed -- $touch_it
+		refused "an unreadable project" "*project*Permission denied*" --project ../closed -- $touch_it
 	for broad in / /usr /etc /home /tmp /var /proc /proc/self /sys /dev "$(home "$caller")" "$work"; do
 		refused "broad: $broad" "*project*: is *" --project "$broad" -- $touch_it
 		refused "broad, as a root: $broad" "*root*: is *" --rw "$broad" -- $touch_it
@@ -91,6 +91,6 @@ for caller in $callers; do
 
 	said=$(as "$caller" "$oc" 2>&1); is "$caller: no subcommand" "$?" 125
 	said=$(as "$caller" "$oc" bogus 2>&1); is "$caller: an unknown subcommand" "$?" 125
-	chmod 700 "$p/closed"
+	chmod 700 "$p/../closed"
 done
 done_testing

@@ -22,6 +22,8 @@
 struct nsrun_child {
 	int	root_fd;	/* the new root; -1 after pivot_root */
 	int	base_fd;	/* the plan's first tmpfs, likewise */
+	int	shade_fd;	/* a root once more, for its shields; or -1 */
+	const char *shade;	/* which, by its target */
 	int	janitor_fd;	/* socket to it, once there is one; or -1 */
 	unsigned int n_own_devs;
 	int	dir_fd;		/* of the last target's parent; -1: none */

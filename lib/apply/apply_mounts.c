@@ -374,6 +374,11 @@ nsrun_apply_pivot(const struct nsrun_prep *prep, struct nsrun_child *child,
 	if (sys_umount2(oldroot, SYS_MNT_DETACH) < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_MOUNT, "umount2",
 		    "the host's root", NULL);
+	/* One for each root that has shields, one on the other. */
+	while (child->shade && sys_umount2(nsrun_shade_name, SYS_MNT_DETACH)
+	    == 0)
+		continue;
+	nsrun_fd_close(&child->shade_fd);
 	if (fchdir(child->root_fd) < 0 || chroot(".") < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_MOUNT, "chroot", "/",
 		    NULL);

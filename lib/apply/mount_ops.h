@@ -24,6 +24,9 @@ nsrun_mount_op nsrun_mount_overlay;
 /* apply_covers.c */
 nsrun_mount_op nsrun_mount_cover, nsrun_mount_mask;
 
+/* Below the plan's first tmpfs: see apply_covers.c. */
+#define nsrun_shade_name "shade"
+
 /* `call` failed for m; returns -1. */
 int nsrun_mount_failed(const struct nsrun_mount *m, const char *call,
     struct nsrun_err *err);

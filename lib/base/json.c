@@ -3,22 +3,7 @@
 
 #include <inttypes.h>
 
-/* Length of the valid UTF-8 sequence at s (RFC 3629), or 0. */
-static int
-utf8_length(const unsigned char *s)
-{
-	int n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] <= 0xdf ? 2 :
-	    (s[0] & 0xf0) == 0xe0 ? 3 : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4 : 0;
-
-	for (int i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	/* Overlong forms, surrogates, and what lies above U+10FFFF. */
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
+#include "base/name.h"
 
 static void
 put_string(FILE *out, const char *text)
@@ -27,7 +12,7 @@ put_string(FILE *out, const char *text)
 
 	putc('"', out);
 	while (*s) {
-		int n = utf8_length(s);
+		int n = nsrun_utf8_length(s);
 
 		if (n == 0)
 			fprintf(out, "\\udc%02x", *s++);

@@ -36,6 +36,8 @@ int nsrun_build_toolchains(struct nsrun_build *b);
 int nsrun_build_open_roots(struct nsrun_build *b);
 int nsrun_build_roots(struct nsrun_build *b);
 int nsrun_build_cwd(struct nsrun_build *b);
+/* build_scan.c: what writable roots hold, when the rest of the tree stands. */
+int nsrun_build_scan(struct nsrun_build *b);
 
 /* Append one entry; source and target may be the same. */
 int nsrun_build_add(struct nsrun_build *b, enum nsrun_mount_kind kind,

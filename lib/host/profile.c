@@ -132,6 +132,31 @@ do_tmpfs(struct parser *p)
 }
 
 static int
+do_on_hazard(struct parser *p)
+{
+	p->profile->on_hazard = nsrun_on_hazard_parse(p->words[1]);
+	return p->profile->on_hazard ? 0 :
+	    bad(p, 1, "is neither refuse nor shield");
+}
+
+static int
+do_scan(struct parser *p)
+{
+	struct nsrun_scan_limits *scan = &p->profile->scan;
+
+	if (nsrun_size_parse(p->words[1], &scan->entries) < 0 ||
+	    !scan->entries)
+		return bad(p, 1, "is not a number of entries like 4M");
+	if (nsrun_number_parse(p->words[2], UINT32_MAX - 1, &scan->depth) < 0 ||
+	    !scan->depth)
+		return bad(p, 2, "is not a depth");
+	if (nsrun_duration_parse(p->words[3], &scan->time_ms) < 0 ||
+	    !scan->time_ms)
+		return bad(p, 3, "is not a duration like 120s");
+	return 0;
+}
+
+static int
 do_private(struct parser *p)
 {
 	struct nsrun_profile *profile = p->profile;
@@ -244,6 +269,8 @@ static const struct {
 	{ "stdin", 1, 1, do_stdin },
 	{ "limit", 2, 2, do_limit },
 	{ "tmpfs", 2, 2, do_tmpfs },
+	{ "on-hazard", 1, 1, do_on_hazard },
+	{ "scan", 3, 3, do_scan },
 	{ "private", 2, 2, do_private },
 	{ "lower", 2, 5, do_lower },
 	{ "set", 2, 2, do_set },
@@ -322,7 +349,9 @@ nsrun_profile_parse(struct nsrun_profile *profile, const char *file,
 	    .line_start = text };
 	int rc = 0;
 
-	*profile = (struct nsrun_profile){ .arena = NSRUN_ARENA_INIT };
+	*profile = (struct nsrun_profile){
+		.arena = NSRUN_ARENA_INIT, .scan = NSRUN_SCAN_LIMITS,
+	};
 	p.at[0] = text;
 	if (strlen(text) > MAX_TEXT)
 		rc = bad(&p, 0, "is larger than 64K");

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
+#include "host/scan.h"
 #include "plan/plan.h"
 
 struct nsrun_err;
@@ -39,6 +40,8 @@ struct nsrun_profile {
 	bool			stdin_null;
 	struct nsrun_limit	limits[NSRUN_N_LIMITS];
 	uint64_t		tmpfs_size, tmpfs_inodes;
+	enum nsrun_on_hazard	on_hazard;
+	struct nsrun_scan_limits scan;
 	struct nsrun_private	*privates;
 	size_t			n_privates;
 	struct nsrun_words	system, merged, toolchain, path, etc, device;

@@ -208,6 +208,8 @@ const struct nsrun_request_word nsrun_request_words[] = {
 	{ "network", "denied|isolated", "no sockets, or nobody to talk to",
 	    set_network },
 	{ "limit", "KEY=VALUE", "lower a limit", add_limit },
+	{ "on-hazard", "refuse|shield", "sockets, aliases in what it may write",
+	    nsrun_request_set_on_hazard },
 	{ "timeout", "DURATION", "end it then: 500ms, 30s, 10m, none",
 	    set_timeout },
 	{ "max-output", "SIZE", "pass on so much of each stream: 64K, 10M",

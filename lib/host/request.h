@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
+#include "host/scan.h"
 #include "nsrun.h"
 #include "plan/plan.h"
 
@@ -44,6 +45,7 @@ struct nsrun_request {
 	bool			has_network, has_timeout;
 	enum nsrun_network	network;
 	struct nsrun_limit	limits[NSRUN_N_LIMITS];
+	enum nsrun_on_hazard	on_hazard;
 	uint64_t		timeout_ms;		/* 0: none */
 	uint64_t		max_output_bytes;	/* 0: no cap */
 	char			**argv;
@@ -60,6 +62,10 @@ struct nsrun_request_word {
 	int (*set)(struct nsrun_request *request, const char *value,
 	    struct nsrun_err *err);
 };
+
+/* build_scan.c */
+int nsrun_request_set_on_hazard(struct nsrun_request *request,
+    const char *value, struct nsrun_err *err);
 
 extern const struct nsrun_request_word nsrun_request_words[];
 extern const size_t nsrun_n_request_words;

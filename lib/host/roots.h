@@ -24,8 +24,8 @@ struct nsrun_granted {
 /*
  * Open `given`, a directory, canonically. `home` is the caller's (or NULL);
  * a broad root, an ancestor of home, home itself, a place in /proc, /sys or
- * /dev, and what the caller may not read, are refused, and so is a writable
- * root with something mounted below it. step says what to call it in err.
+ * /dev, and what the caller may not read, are refused. What a writable root
+ * holds is the scan's business. step says what to call it in err.
  */
 int nsrun_root_open(struct nsrun_granted *root, struct nsrun_arena *arena,
     const char *given, bool writable, const char *home, enum nsrun_step step,
@@ -35,11 +35,11 @@ int nsrun_root_open(struct nsrun_granted *root, struct nsrun_arena *arena,
 bool nsrun_root_is_broad(const char *path);
 
 /*
- * Find in mountinfo, a text as of /proc/PID/mountinfo, the first mount point
- * strictly below root. Returns 1 and fills in found, 0 when there is none, -1
- * when the text is malformed.
+ * Find in *mountinfo, a text as of /proc/PID/mountinfo, the next mount point
+ * strictly below root, and move on behind it. Returns 1 and fills in found, 0
+ * when there is none, -1 when the text is malformed.
  */
-int nsrun_mountinfo_find_below(const char *mountinfo, const char *root,
+int nsrun_mountinfo_next_below(const char **mountinfo, const char *root,
     char *found, size_t size);
 
 #endif

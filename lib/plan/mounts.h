@@ -30,7 +30,9 @@ enum nsrun_mount_kind {
 	NSRUN_MOUNT_DIR,	/* a directory of mode */
 	NSRUN_MOUNT_FILE,	/* a file of mode that holds data */
 	NSRUN_MOUNT_SYMLINK,	/* source is the link's text */
-	NSRUN_MOUNT_COVER,	/* target over itself, read-only */
+	NSRUN_MOUNT_COVER,	/* target over itself, read-only; source: the
+				   target of the bind that it is one of many
+				   covers below */
 	NSRUN_MOUNT_MASK,	/* a file over target that does not open */
 	NSRUN_MOUNT_MQUEUE,	/* the message queues of the ipc namespace */
 	NSRUN_MOUNT_OVERLAY,	/* of layers, host paths, lowest first: RDONLY;
@@ -53,11 +55,25 @@ enum nsrun_mount_flag {
 	NSRUN_MOUNT_PINNED	= 1 << 5,	/* the source must be `pin` */
 	NSRUN_MOUNT_IDMAPPED	= 1 << 6,	/* owner looks like us */
 	NSRUN_MOUNT_GRANT	= 1 << 7,	/* a root of the caller's */
-	NSRUN_MOUNT_EXACT	= 1 << 8,	/* no link to the target;
-						   COVER: it must be pin */
+	NSRUN_MOUNT_EXACT	= 1 << 8,	/* no link to the target; COVER
+						   and MASK: it must be pin */
 	NSRUN_MOUNT_NOLINK	= 1 << 9,	/* the target is no link */
 	NSRUN_MOUNT_REPLACE	= 1 << 10,	/* FILE, SYMLINK: the same may
 						   be there already */
+};
+
+/* What must not be in a tree that is written: see host/scan.h. */
+enum nsrun_hazard {
+	NSRUN_HAZARD_NONE,
+	NSRUN_HAZARD_MOUNT,	/* something is mounted there */
+	NSRUN_HAZARD_FILESYSTEM,	/* another one, or a subvolume */
+	NSRUN_HAZARD_SOCKET,
+	NSRUN_HAZARD_FIFO,
+	NSRUN_HAZARD_CHAR,	/* devices */
+	NSRUN_HAZARD_BLOCK,
+	NSRUN_HAZARD_WHITEOUT,	/* an overlay's: a character device 0:0 */
+	NSRUN_HAZARD_ALIAS,	/* a file that has names elsewhere, too */
+	NSRUN_N_HAZARDS
 };
 
 /* What a source was when it was opened; equal on reopening or no launch. */
@@ -87,6 +103,7 @@ struct nsrun_mount {
 	uint64_t		size_bytes;	/* tmpfs kinds; 0: the kernel's,
 						   never in a profile's plan */
 	uint64_t		n_inodes;	/* DEVPTS: terminals */
+	enum nsrun_hazard	shields;	/* COVER, MASK: from what */
 	struct nsrun_pin	pin;
 };
 
@@ -108,5 +125,6 @@ nsrun_mount_mode(const struct nsrun_mount *m, mode_t own)
 uint64_t nsrun_mount_attributes(const struct nsrun_mount *m);
 
 const char *nsrun_mount_kind_name(enum nsrun_mount_kind kind);
+const char *nsrun_hazard_name(enum nsrun_hazard hazard);
 
 #endif

@@ -155,3 +155,22 @@ const struct nsrun_namespace nsrun_namespaces[NSRUN_N_NAMESPACES] = {
 	{ CLONE_NEWUTS,		"uts",		"uts" },
 	{ CLONE_NEWCGROUP,	"cgroup",	"cgroup" },
 };
+
+const char *
+nsrun_hazard_name(enum nsrun_hazard hazard)
+{
+	static const char *const names[] = {
+		[NSRUN_HAZARD_NONE]		= "none",
+		[NSRUN_HAZARD_MOUNT]		= "mount",
+		[NSRUN_HAZARD_FILESYSTEM]	= "file-system",
+		[NSRUN_HAZARD_SOCKET]		= "socket",
+		[NSRUN_HAZARD_FIFO]		= "fifo",
+		[NSRUN_HAZARD_CHAR]		= "char-device",
+		[NSRUN_HAZARD_BLOCK]		= "block-device",
+		[NSRUN_HAZARD_WHITEOUT]		= "whiteout",
+		[NSRUN_HAZARD_ALIAS]		= "alias",
+	};
+	_Static_assert(sizeof names / sizeof *names == NSRUN_N_HAZARDS, "all");
+
+	return names[hazard];
+}

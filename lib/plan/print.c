@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/name.h"
 #include "base/number.h"
 #include "nsrun.h"
 #include "plan/plan.h"
@@ -16,11 +18,18 @@
 void
 nsrun_print_name(FILE *out, const char *name)
 {
-	for (const unsigned char *s = (const unsigned char *)name; *s; s++)
-		if (*s < ' ' || *s == 0x7f || *s == '\\')
-			fprintf(out, "\\%03o", *s);
-		else
-			putc(*s, out);
+	char text[24];
+
+	/* A character at a time: no name is too long. */
+	for (const unsigned char *s = (const unsigned char *)name; *s; ) {
+		int n = nsrun_utf8_length(s);
+		char one[5] = { 0 };
+
+		memcpy(one, s, (size_t)(n ? n : 1));
+		nsrun_name_escape(text, sizeof text, one);
+		fputs(text, out);
+		s += n ? n : 1;
+	}
 }
 
 /* A line for each word of a list that ends in NULL, or for none. */

@@ -20,6 +20,8 @@ void nsrun_print_tree(FILE *out, const struct nsrun_plan *plan, bool color);
 /* Parts of the JSON that the records of --status-fd have too. */
 void nsrun_json_put_filters(struct nsrun_json *j,
     const struct nsrun_plan *plan);
+void nsrun_json_put_shields(struct nsrun_json *j,
+    const struct nsrun_plan *plan);
 void nsrun_json_put_names(struct nsrun_json *j, const char *name,
     const char *const *v, size_t n);
 

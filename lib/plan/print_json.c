@@ -53,7 +53,7 @@ put_mount(struct nsrun_json *j, const struct nsrun_plan *plan,
 	nsrun_json_open(j, NULL, '{');
 	nsrun_json_string(j, "kind", nsrun_mount_kind_name(m->kind));
 	nsrun_json_string(j, "target", m->target);
-	if (m->source)
+	if (m->source && m->kind != NSRUN_MOUNT_COVER)
 		nsrun_json_string(j, "source", m->source);
 	nsrun_json_bool(j, "readonly", m->flags & NSRUN_MOUNT_RDONLY ||
 	    m->kind == NSRUN_MOUNT_COVER || m->kind == NSRUN_MOUNT_MASK);
@@ -63,6 +63,8 @@ put_mount(struct nsrun_json *j, const struct nsrun_plan *plan,
 		nsrun_json_bool(j, "idmapped", true);
 	if (m->flags & NSRUN_MOUNT_GRANT)
 		nsrun_json_bool(j, "granted", true);
+	if (m->shields)
+		nsrun_json_string(j, "hazard", nsrun_hazard_name(m->shields));
 	if (m->flags & NSRUN_MOUNT_PINNED) {
 		nsrun_json_number(j, "dev", m->pin.dev);
 		nsrun_json_number(j, "ino", m->pin.ino);
@@ -241,6 +243,23 @@ nsrun_json_put_names(struct nsrun_json *j, const char *name,
 }
 
 void
+nsrun_json_put_shields(struct nsrun_json *j, const struct nsrun_plan *plan)
+{
+	nsrun_json_open(j, "shields", '[');
+	for (size_t i = 0; i < plan->mounts.n; i++) {
+		const struct nsrun_mount *m = &plan->mounts.v[i];
+
+		if (!m->shields)
+			continue;
+		nsrun_json_open(j, NULL, '{');
+		nsrun_json_string(j, "hazard", nsrun_hazard_name(m->shields));
+		nsrun_json_string(j, "path", m->target);
+		nsrun_json_close(j, '}');
+	}
+	nsrun_json_close(j, ']');
+}
+
+void
 nsrun_print_json(FILE *out, const struct nsrun_plan *plan)
 {
 	struct nsrun_json j = { .out = out };
@@ -269,6 +288,7 @@ nsrun_print_json(FILE *out, const struct nsrun_plan *plan)
 	for (size_t i = 0; i < plan->mounts.n; i++)
 		put_mount(&j, plan, &plan->mounts.v[i]);
 	nsrun_json_close(&j, ']');
+	nsrun_json_put_shields(&j, plan);
 	put_environment(&j, plan);
 	put_rest(&j, plan);
 	nsrun_json_close(&j, '}');

@@ -19,7 +19,18 @@ struct tree {
 	const struct nsrun_plan		*plan;
 	bool				color;
 	const struct nsrun_mount	**v;	/* shown, by target */
+	struct place			*places;	/* of each of v */
 	size_t				n;
+};
+
+enum { NONE = SIZE_MAX };
+
+/* Where an entry stands among the others; all are indexes of v. */
+struct place {
+	size_t	parent;		/* nearest entry that it is strictly below */
+	size_t	below;		/* while places are found: a child of it */
+	size_t	above;		/* while lines are drawn: the next one down */
+	bool	more;		/* another one of its parent's follows */
 };
 
 static const char *const folded[] = { "/etc", "/dev", "/proc" };
@@ -117,10 +128,10 @@ put_detail(const struct tree *t, const struct nsrun_mount *m)
 			    (unsigned int)m->pin.uid);
 		break;
 	case NSRUN_MOUNT_COVER:
-		fputs("control", t->out);
+		fputs(m->shields ? "shielded" : "control", t->out);
 		break;
 	case NSRUN_MOUNT_MASK:
-		fputs("masked", t->out);
+		fputs(m->shields ? "shielded" : "masked", t->out);
 		break;
 	case NSRUN_MOUNT_PROC:
 	case NSRUN_MOUNT_DEVPTS:
@@ -135,6 +146,8 @@ put_detail(const struct tree *t, const struct nsrun_mount *m)
 	case NSRUN_N_MOUNT_KINDS:
 		break;
 	}
+	if (m->shields)
+		fprintf(t->out, ": %s", nsrun_hazard_name(m->shields));
 }
 
 /* All of what is folded below `fold`, by name. */
@@ -173,47 +186,68 @@ put_folded(const struct tree *t, const char *fold)
 	}
 }
 
-/* The nearest shown entry that `path` is strictly below; NULL: none. */
-static const struct nsrun_mount *
-parent_of(const struct tree *t, size_t i)
+static bool
+is_below(const struct tree *t, size_t i, size_t k)
 {
-	for (size_t k = i; k-- > 0; )
-		if (strcmp(t->v[k]->target, t->v[i]->target) &&
-		    nsrun_path_is_within(t->v[i]->target, t->v[k]->target))
-			return t->v[k];
-	return NULL;
+	return strcmp(t->v[k]->target, t->v[i]->target) &&
+	    nsrun_path_is_within(t->v[i]->target, t->v[k]->target);
 }
 
-/* Is there a later sibling of entry i below `parent`? */
-static bool
-has_sibling(const struct tree *t, size_t i, const struct nsrun_mount *parent)
+/* In the order of v what is below an entry comes right after it. */
+static void
+find_places(const struct tree *t)
 {
-	for (size_t k = i + 1; k < t->n; k++)
-		if (parent_of(t, k) == parent &&
-		    !nsrun_path_is_within(t->v[k]->target, t->v[i]->target))
-			return true;
-	return false;
+	struct place *p = t->places;
+
+	for (size_t i = 0; i < t->n; i++) {
+		p[i] = (struct place){ .parent = i ? i - 1 : NONE,
+		    .below = NONE };
+		while (p[i].parent != NONE && !is_below(t, i, p[i].parent))
+			p[i].parent = p[p[i].parent].parent;
+	}
+	for (size_t i = t->n; i-- > 0; ) {
+		size_t parent = p[i].parent, next;
+
+		if (parent == NONE)
+			continue;
+		next = p[parent].below;
+		/* The same place twice counts once. */
+		p[i].more = next != NONE && (p[next].more ||
+		    strcmp(t->v[next]->target, t->v[i]->target));
+		p[parent].below = i;
+	}
+}
+
+/* The lines down from each ancestor that has more to come; their width. */
+static int
+put_lines(const struct tree *t, size_t i)
+{
+	struct place *p = t->places;
+	size_t top = NONE;
+	int width = 0;
+
+	for (size_t k = p[i].parent; k != NONE && k; k = p[k].parent) {
+		p[k].above = top;
+		top = k;
+	}
+	for (; top != NONE; top = p[top].above, width += 3)
+		fputs(p[top].more ? "│  " : "   ", t->out);
+	return width;
 }
 
 static void
 put_entry(const struct tree *t, size_t i)
 {
-	const struct nsrun_mount *m = t->v[i], *parent = parent_of(t, i);
+	const struct nsrun_mount *m = t->v[i];
 	const char *fold = fold_of(m->target), *name = m->target;
-	int width = 0;
+	int width = put_lines(t, i);
 
-	/* The lines down from each ancestor that has more to come. */
-	for (size_t k = 1; k < i; k++)
-		if (strcmp(t->v[k]->target, m->target) &&
-		    nsrun_path_is_within(m->target, t->v[k]->target)) {
-			fputs(has_sibling(t, k, parent_of(t, k)) ? "│  " :
-			    "   ", t->out);
-			width += 3;
-		}
-	if (parent) {
-		fputs(has_sibling(t, i, parent) ? "├─ " : "└─ ", t->out);
+	if (t->places[i].parent != NONE) {
+		const char *above = t->v[t->places[i].parent]->target;
+
+		fputs(t->places[i].more ? "├─ " : "└─ ", t->out);
 		width += 3;
-		name += strlen(parent->target) + (parent->target[1] != '\0');
+		name += strlen(above) + (above[1] != '\0');
 	}
 	if (fold)
 		name = fold + 1;
@@ -285,18 +319,21 @@ nsrun_print_tree(FILE *out, const struct nsrun_plan *plan, bool color)
 	    sizeof *all);
 
 	t.v = malloc((plan->mounts.n + 1) * sizeof *t.v);
-	if (all && t.v) {
+	t.places = malloc((plan->mounts.n + 1) * sizeof *t.places);
+	if (all && t.v && t.places) {
 		for (size_t i = 0; i < plan->mounts.n; i++)
 			all[i] = &plan->mounts.v[i];
 		qsort(all, plan->mounts.n, sizeof *all, by_target);
 		for (size_t i = 0; i < plan->mounts.n; i++)
 			if (is_shown(&t, all[i]))
 				t.v[t.n++] = all[i];
+		find_places(&t);
 	}
 	header(&t);
 	for (size_t i = 0; i < t.n; i++)
 		put_entry(&t, i);
 	footer(&t);
+	free(t.places);
 	free(t.v);
 	free(all);
 }

@@ -108,6 +108,7 @@ nsrun_status_started(int fd, const struct nsrun_run *run)
 	    plan->n_features);
 	nsrun_json_put_names(&r.json, "fallbacks", plan->fallbacks,
 	    plan->n_fallbacks);
+	nsrun_json_put_shields(&r.json, plan);
 	finish(&r, fd);
 }
 

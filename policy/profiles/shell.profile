@@ -51,6 +51,11 @@ device     null zero full random urandom tty
 # Control directories at the project's top, read-only where they exist.
 control    .git .claude .openclaudia
 
+# What a writable root may not hold (sockets, files with names elsewhere):
+# refuse or shield; and how far it is looked through, then it is refused.
+on-hazard  refuse
+scan       4M 16384 120s
+
 # Below /proc: read-only, and not to be opened at all; what only the host's root
 # could write or read needs it only when the command is that.
 cover      sys

@@ -63,9 +63,10 @@ test_mountinfo(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < N_ROWS(rows); i++) {
+		const char *text = rows[i].text;
 		char found[4096] = "";
 
-		assert_row(nsrun_mountinfo_find_below(rows[i].text,
+		assert_row(nsrun_mountinfo_next_below(&text,
 		    rows[i].root, found, sizeof found) == rows[i].rc,
 		    rows[i].name);
 		assert_row(rows[i].rc != 1 || !strcmp(found, rows[i].found),
