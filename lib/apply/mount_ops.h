@@ -23,6 +23,13 @@ nsrun_mount_op nsrun_mount_data, nsrun_mount_chmod;
 nsrun_mount_op nsrun_mount_overlay;
 /* apply_covers.c */
 nsrun_mount_op nsrun_mount_cover, nsrun_mount_mask;
+/* apply_masks.c */
+nsrun_mount_op nsrun_mount_pin, nsrun_mount_hide, nsrun_mount_absent;
+
+/* What masks need, once: what is mounted over them, and who watches. */
+int nsrun_mask_prepare(const struct nsrun_prep *prep,
+    struct nsrun_child *child, const struct nsrun_mount *m,
+    struct nsrun_err *err);
 
 /* `call` failed for m; returns -1. */
 int nsrun_mount_failed(const struct nsrun_mount *m, const char *call,

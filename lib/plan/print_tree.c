@@ -119,6 +119,12 @@ put_detail(const struct tree *t, const struct nsrun_mount *m)
 	case NSRUN_MOUNT_COVER:
 		fputs("control", t->out);
 		break;
+	case NSRUN_MOUNT_HIDE:
+		fputs("hidden", t->out);
+		break;
+	case NSRUN_MOUNT_ABSENT:
+		fputs("absent, cannot be made", t->out);
+		break;
 	case NSRUN_MOUNT_MASK:
 		fputs("masked", t->out);
 		break;
@@ -132,6 +138,7 @@ put_detail(const struct tree *t, const struct nsrun_mount *m)
 	case NSRUN_MOUNT_DATA:
 	case NSRUN_MOUNT_REMOUNT:
 	case NSRUN_MOUNT_CHMOD:
+	case NSRUN_MOUNT_PIN:
 	case NSRUN_N_MOUNT_KINDS:
 		break;
 	}
