@@ -19,8 +19,10 @@ struct tree {
 	const struct nsrun_plan		*plan;
 	bool				color;
 	const struct nsrun_mount	**v;	/* shown, by target */
-	size_t				n;
+	size_t				n, n_masks;
 };
+
+enum { MAX_MASKS = 50 };	/* more are counted, not shown */
 
 static const char *const folded[] = { "/etc", "/dev", "/proc" };
 
@@ -261,6 +263,10 @@ is_shown(const struct tree *t, const struct nsrun_mount *m)
 {
 	const char *fold = fold_of(m->target);
 
+	if (m->kind == NSRUN_MOUNT_PIN)
+		return false;
+	if (m->kind == NSRUN_MOUNT_HIDE || m->kind == NSRUN_MOUNT_ABSENT)
+		return t->n_masks < MAX_MASKS;
 	for (size_t k = 0; fold && k < t->n; k++)
 		if (fold_of(t->v[k]->target) == fold)
 			return false;
@@ -272,6 +278,9 @@ footer(const struct tree *t)
 {
 	const struct nsrun_plan *plan = t->plan;
 
+	if (t->n_masks > MAX_MASKS)
+		fprintf(t->out, "masks        %zu more\n",
+		    t->n_masks - MAX_MASKS);
 	fputs("environment ", t->out);
 	for (size_t i = 0; i < plan->n_env; i++)
 		fprintf(t->out, " %.*s", (int)strcspn(plan->env[i], "="),
@@ -296,9 +305,12 @@ nsrun_print_tree(FILE *out, const struct nsrun_plan *plan, bool color)
 		for (size_t i = 0; i < plan->mounts.n; i++)
 			all[i] = &plan->mounts.v[i];
 		qsort(all, plan->mounts.n, sizeof *all, by_target);
-		for (size_t i = 0; i < plan->mounts.n; i++)
+		for (size_t i = 0; i < plan->mounts.n; i++) {
 			if (is_shown(&t, all[i]))
 				t.v[t.n++] = all[i];
+			t.n_masks += all[i]->kind == NSRUN_MOUNT_HIDE ||
+			    all[i]->kind == NSRUN_MOUNT_ABSENT;
+		}
 	}
 	header(&t);
 	for (size_t i = 0; i < t.n; i++)

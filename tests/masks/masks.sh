@@ -332,12 +332,13 @@ Read-only file system"
 
 violations() {
 	start -- sh -c 'until [ -e d/end ]; do sleep 0.05; done'
-	kill -STOP $(janitors)
+	q=$(janitors)	# looked for now: the program is not patient for long
+	kill -STOP $q
 	rm -f "$p/.claude"
 	as_owner sh -c "mkdir -p '$p/.claude' && echo evil >'$p/.claude/x'"
 	as_owner touch "$p/d/end"
 	sleep 1
-	kill -CONT $(janitors)
+	kill -CONT $q
 	wait $pid
 	rm "$p/d/end"
 	is "$caller: what appeared is moved aside" "$(cat \
@@ -370,6 +371,15 @@ read_only_places() {
 plan_tells() {
 	like "$caller: rows" "$(as "$caller" "$oc" explain --project "$p" \
 		--mask .env -- true)" "*.claude *absent*.env *hidden*"
+	as_owner sh -c 'cd "$1" && mkdir many && cd many && seq 2000 | xargs touch' \
+		sh "$p"
+	like "$caller: two thousand masks, in a few words" "$(as "$caller" \
+		timeout 20 "$oc" explain --project "$p" --mask 'many/*' -- true)" \
+		"*hidden*masks  *more
+*"
+	is "$caller: and all of them hold" "$(run --mask 'many/*' -- sh -c '
+		cat many/* 2>/dev/null; rm -rf many 2>/dev/null; ls many | wc -l')" 2000
+	rm -r "$p/many"
 	like "$caller: JSON" "$(as "$caller" "$oc" explain --json --project "$p" \
 		--mask .env --mask a/b/x -- true)" \
 "*\"kind\": \"pin\"*\"kind\": \"absent\"*\"kind\": \"hide\"*"
