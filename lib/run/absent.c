@@ -77,6 +77,7 @@ open_lock(int base, const char *name, uid_t uid, bool make)
 
 	if (make && mkdirat(base, name, 0700) < 0)
 		return -1;
+	errno = 0;	/* from here on: it is there, and may be of no use */
 	dir = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
 	    O_CLOEXEC);
 	if (dir < 0 || fstat(dir, &st) < 0 || st.st_uid != uid ||
@@ -130,6 +131,9 @@ open_shared_locks(struct nsrun_lock_files *files)
 				files->fds[i] = open_lock(tmp, name,
 				    files->uid, make);
 			any |= files->fds[i] >= 0;
+			/* Made, and not ours: the next would not be either. */
+			if (make && !any && errno != EEXIST)
+				return;
 		}
 }
 
