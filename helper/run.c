@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* oc-nsrun run: a request becomes a plan becomes a run; then its status. */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -71,6 +73,30 @@ exit_status(const struct nsrun_run *run, const struct nsrun_err *err)
 	return run->deadline_hit ? 124 : HELPER_FAILED;
 }
 
+/* What was made at a name that a mask kept, by whomever, stands beside it. */
+static void
+tell_violations(struct nsrun_run *run, const struct opts *opts)
+{
+	char name[256], moved[PATH_MAX + 256];
+	const char *path;
+
+	nsrun_run_wait_janitor(run);
+	while ((path = nsrun_run_violation(run, name))) {
+		struct nsrun_err err = NSRUN_ERR_INIT;
+		int n = (int)(strrchr(path, '/') - path);
+
+		*moved = '\0';
+		if (*name)
+			snprintf(moved, sizeof moved, "%.*s/%s", n, path, name);
+		nsrun_err_rule(&err, NSRUN_STEP_MASK, *moved ?
+		    "appeared at a masked name and was moved aside" :
+		    "appeared at a masked name and cannot be moved", path,
+		    *moved ? moved : NULL);
+		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &err);
+		nsrun_status_violation(opts->status_fd, path, moved);
+	}
+}
+
 /* Start it and see it to its end. */
 static int
 execute(struct nsrun_run *run, const struct opts *opts, struct nsrun_err *err)
@@ -81,6 +107,7 @@ execute(struct nsrun_run *run, const struct opts *opts, struct nsrun_err *err)
 	nsrun_status_started(opts->status_fd, run);
 	if (nsrun_supervise(run, NSRUN_STATE_ENDED, err) < 0)
 		return -1;
+	tell_violations(run, opts);
 	nsrun_status_exited(opts->status_fd, run);
 	return 0;
 }

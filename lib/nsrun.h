@@ -51,6 +51,7 @@ enum nsrun_step {
 	NSRUN_STEP_CHDIR,	/* the working directory, inside */
 	NSRUN_STEP_EXEC,
 	NSRUN_STEP_SUPERVISE,	/* waiting, relaying, reporting */
+	NSRUN_STEP_MASK,	/* a name that is to be masked */
 	NSRUN_STEP_MEMORY,	/* out of memory */
 	NSRUN_N_STEPS
 };
@@ -142,6 +143,8 @@ struct nsrun_result {
 	uint64_t	out_bytes[2];	/* stdout, stderr: passed on */
 	uint64_t	dropped_bytes[2];	/* and cut by max-output */
 	unsigned int	n_killed;	/* processes killed after the command */
+	unsigned int	n_violations;	/* masked names at which something
+					   appeared, see nsrun-status(5) */
 };
 
 /*

@@ -38,7 +38,12 @@ for caller in $callers; do
 	refused "an empty command" "oc-nsrun: plan: no command*" --project . -- ""
 	refused "an unknown option" "*--bogus: is no option*" --bogus -- $touch_it
 	refused "a short option" "*-x: is no option*" -x -- $touch_it
-	refused "an option of a later release" "*--mask: is no option*" --mask x -- $touch_it
+	refused "a mask without a project" "*no project*" --mask x -- $touch_it
+	refused "a mask elsewhere" "*no granted root*" --project . --mask /etc/passwd -- $touch_it
+	refused "a mask that is a root" "*no granted root*" --project . --mask "$p" -- $touch_it
+	refused "a mask with .." "*\"..\" in it*" --project . --mask a/../b -- $touch_it
+	refused "a mask of nothing" "*no path to mask*" --project . --mask ./ -- $touch_it
+	refused "a mask that is too long" "*255 bytes*" --project . --mask "$(printf %0256d 0)" -- $touch_it
 	refused "an unknown profile" "*no such profile" --profile bogus -- $touch_it
 	refused "an option without value" "*--project: wants a value" --project
 	refused "an empty value" "*--project*: wants a value" --project "" -- $touch_it

@@ -24,6 +24,9 @@ struct nsrun_child {
 	int	base_fd;	/* the plan's first tmpfs, likewise */
 	int	shade_fd;	/* a root once more, for its shields; or -1 */
 	const char *shade;	/* which, by its target */
+	int	masks_fd;	/* what is mounted over masks; or -1 */
+	int	pins_fd;	/* a tree of `pins_of`, out of reach; or -1 */
+	const char *pins_of;
 	int	janitor_fd;	/* socket to it, once there is one; or -1 */
 	unsigned int n_own_devs;
 	int	dir_fd;		/* of the last target's parent; -1: none */
@@ -95,6 +98,10 @@ int nsrun_target_parent(const struct nsrun_prep *prep,
     struct nsrun_child *child, const struct nsrun_mount *m, const char *target,
     const char **name);
 
+/* The same, and whether anything may be made there is not asked. */
+int nsrun_target_dir(const struct nsrun_prep *prep, struct nsrun_child *child,
+    const struct nsrun_mount *m, const char *target, const char **name);
+
 /*
  * Make what m's target lacks, of mode with its type; *fd is an O_PATH
  * descriptor of what stands there then, links followed. -1 with errno set, and
@@ -115,6 +122,15 @@ int nsrun_stub_make(const struct nsrun_prep *prep, struct nsrun_child *child,
     int dir, const char *name, mode_t mode);
 int nsrun_stub_share(const struct nsrun_prep *prep, struct nsrun_child *child,
     int fd);
+/* Have a janitor that watches masks; child has their sources. */
+int nsrun_stub_watch(const struct nsrun_prep *prep, struct nsrun_child *child);
+
+/*
+ * A stub in dir for mount i, whose name must stay absent. -1 with errno EROFS:
+ * nothing can be made there; EEXIST: something else is there.
+ */
+int nsrun_stub_absent(const struct nsrun_prep *prep, struct nsrun_child *child,
+    int dir, size_t i);
 
 /*
  * Attach the detached mount at m's target, which is made when it is missing: a

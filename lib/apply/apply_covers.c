@@ -116,7 +116,8 @@ nsrun_mount_cover(const struct nsrun_prep *prep, struct nsrun_child *child,
 	if (target < 0)
 		return err->step == NSRUN_STEP_NONE ? 0 : -1;
 	if (m->flags & NSRUN_MOUNT_EXACT &&
-	    nsrun_mount_check_pin(m, target, err) < 0)
+	    (nsrun_mount_check_pin(m, target, err) < 0 ||
+	    nsrun_mask_prepare(prep, child, m, err) < 0))
 		return -1;
 	fd = clone_covered(child, m, target, err);
 	return fd < 0 ? -1 : cover(m, fd, target, err);

@@ -319,6 +319,9 @@ static nsrun_mount_op *const operations[] = {
 	[NSRUN_MOUNT_DATA]	= nsrun_mount_data,
 	[NSRUN_MOUNT_REMOUNT]	= nsrun_mount_remount,
 	[NSRUN_MOUNT_CHMOD]	= nsrun_mount_chmod,
+	[NSRUN_MOUNT_PIN]	= nsrun_mount_pin,
+	[NSRUN_MOUNT_HIDE]	= nsrun_mount_hide,
+	[NSRUN_MOUNT_ABSENT]	= nsrun_mount_absent,
 };
 _Static_assert(sizeof operations / sizeof *operations == NSRUN_N_MOUNT_KINDS,
     "an operation for each kind");
@@ -386,6 +389,8 @@ nsrun_apply_pivot(const struct nsrun_prep *prep, struct nsrun_child *child,
 		return nsrun_err_sys(err, NSRUN_STEP_MOUNT, "chdir", "/", NULL);
 	nsrun_fd_close(&child->root_fd);
 	nsrun_fd_close(&child->base_fd);
+	nsrun_fd_close(&child->masks_fd);
+	nsrun_fd_close(&child->pins_fd);
 	nsrun_fd_close(&child->dir_fd);
 	return 0;
 }

@@ -189,6 +189,7 @@ nsrun_child_main(const struct nsrun_prep *prep)
 	struct nsrun_child child = {
 		.root_fd = -1, .base_fd = -1, .janitor_fd = -1, .dir_fd = -1,
 		.shade_fd = -1,
+		.masks_fd = -1, .pins_fd = -1,
 		.sys_fd = -1, .terminal_fd = -1, .umask = umask(0),
 	};
 	struct nsrun_message failed = { .kind = NSRUN_MESSAGE_ERROR };

@@ -23,6 +23,13 @@ nsrun_mount_op nsrun_mount_data, nsrun_mount_chmod;
 nsrun_mount_op nsrun_mount_overlay;
 /* apply_covers.c */
 nsrun_mount_op nsrun_mount_cover, nsrun_mount_mask;
+/* apply_masks.c */
+nsrun_mount_op nsrun_mount_pin, nsrun_mount_hide, nsrun_mount_absent;
+
+/* What masks need, once: what is mounted over them, and who watches. */
+int nsrun_mask_prepare(const struct nsrun_prep *prep,
+    struct nsrun_child *child, const struct nsrun_mount *m,
+    struct nsrun_err *err);
 
 /* Below the plan's first tmpfs: see apply_covers.c. */
 #define nsrun_shade_name "shade"

@@ -101,8 +101,18 @@ struct nsrun_message {
  * answer is an errno or 0, as an int.
  */
 struct nsrun_stub_request {
-	enum { NSRUN_STUB_ROOT, NSRUN_STUB_MAKE, NSRUN_STUB_HOLD } what;
+	enum {
+		NSRUN_STUB_ROOT,
+		NSRUN_STUB_MAKE,
+		NSRUN_STUB_HOLD,
+		NSRUN_STUB_INIT,	/* the descriptor is pid 1's pidfd */
+		NSRUN_STUB_USER,	/* its first user namespace */
+		NSRUN_STUB_MOUNTS,	/* its mount namespace */
+		NSRUN_STUB_MASKS,	/* what is mounted over masks */
+		NSRUN_STUB_ABSENT,	/* the directory where mount's is */
+	}		what;
 	mode_t		mode;		/* with S_IFDIR or S_IFREG */
+	size_t		mount;		/* of the plan */
 	char		name[256];
 };
 

@@ -73,6 +73,47 @@ why_not(int dir)
 	return -1;
 }
 
+/*
+ * Pid 1 of a pid namespace takes everything inside along, so its end is the
+ * end. It is told of now, when we are that, and before anything is made. The
+ * user namespace owns our mounts: who enters both can mount a mask again.
+ */
+int
+nsrun_stub_watch(const struct nsrun_prep *prep, struct nsrun_child *child)
+{
+	struct nsrun_stub_request request = { .what = NSRUN_STUB_INIT };
+	nsrun_autoclose int init = -1, user = -1, mounts = -1;
+
+	if (child->janitor_fd >= 0)
+		return 0;
+	init = sys_pidfd_open(getpid());
+	user = openat(prep->proc_fd, "self/ns/user", O_RDONLY | O_CLOEXEC);
+	mounts = openat(prep->proc_fd, "self/ns/mnt", O_RDONLY | O_CLOEXEC);
+	if (init < 0 || user < 0 || mounts < 0 ||
+	    need_janitor(prep, child) < 0 || ask(child, &request, init) < 0)
+		return -1;
+	request.what = NSRUN_STUB_MOUNTS;
+	if (ask(child, &request, mounts) < 0)
+		return -1;
+	request.what = NSRUN_STUB_USER;
+	if (ask(child, &request, user) < 0)
+		return -1;
+	request.what = NSRUN_STUB_MASKS;
+	return ask(child, &request, child->masks_fd);
+}
+
+int
+nsrun_stub_absent(const struct nsrun_prep *prep, struct nsrun_child *child,
+    int dir, size_t i)
+{
+	const struct nsrun_stub_request request = {
+		.what = NSRUN_STUB_ABSENT, .mount = i,
+	};
+
+	return nsrun_stub_watch(prep, child) < 0 ? -1 :
+	    ask(child, &request, dir);
+}
+
 int
 nsrun_stub_make(const struct nsrun_prep *prep, struct nsrun_child *child,
     int dir, const char *name, mode_t mode)

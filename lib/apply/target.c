@@ -49,7 +49,8 @@ lookup(const struct nsrun_child *child, const char *target, uint64_t flags,
 int
 nsrun_target_open(const struct nsrun_child *child, const struct nsrun_mount *m)
 {
-	return lookup(child, m->target, 0, m->flags & NSRUN_MOUNT_EXACT ?
+	return lookup(child, m->target, m->flags & NSRUN_MOUNT_NOLINK ?
+	    O_NOFOLLOW : 0, m->flags & NSRUN_MOUNT_EXACT ?
 	    RESOLVE_NO_SYMLINKS : 0);
 }
 
@@ -152,7 +153,7 @@ open_parent(const struct nsrun_prep *prep, struct nsrun_child *child,
 }
 
 int
-nsrun_target_parent(const struct nsrun_prep *prep, struct nsrun_child *child,
+nsrun_target_dir(const struct nsrun_prep *prep, struct nsrun_child *child,
     const struct nsrun_mount *m, const char *target, const char **name)
 {
 	size_t n = (size_t)(strrchr(target, '/') - target);
@@ -162,7 +163,14 @@ nsrun_target_parent(const struct nsrun_prep *prep, struct nsrun_child *child,
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	if (open_parent(prep, child, m, target, n) < 0)
+	return open_parent(prep, child, m, target, n);
+}
+
+int
+nsrun_target_parent(const struct nsrun_prep *prep, struct nsrun_child *child,
+    const struct nsrun_mount *m, const char *target, const char **name)
+{
+	if (nsrun_target_dir(prep, child, m, target, name) < 0)
 		return -1;
 	if (!child->dir_own && !prep->plan->mounts.writes_host) {
 		errno = EROFS;

@@ -35,6 +35,7 @@ static const struct {
 	[NSRUN_STEP_CHDIR]	= { "chdir", "bad-input" },
 	[NSRUN_STEP_EXEC]	= { "exec", "exec-failed" },
 	[NSRUN_STEP_SUPERVISE]	= { "supervise", "kernel-refused" },
+	[NSRUN_STEP_MASK]	= { "mask", "bad-input" },
 	[NSRUN_STEP_MEMORY]	= { "memory", "no-memory" },
 };
 
@@ -88,6 +89,9 @@ static const struct {
 	{ NSRUN_STEP_MOUNT, EINVAL, "open_tree",
 	    "something is mounted below this directory, or it is no longer"
 	    " mounted here" },
+	{ NSRUN_STEP_MASK, ENOLCK, NULL,
+	    "locks want a directory of your own, mode 0700: /run/user/UID or"
+	    " /tmp/.oc-nsrun-UID.N" },
 	{ NSRUN_STEP_PROC, EPERM, NULL,
 	    "a container that covers parts of /proc forbids a new procfs; run"
 	    " it with an unmasked /proc (docker: --security-opt systempaths="

@@ -277,7 +277,10 @@ add_tree(struct nsrun_build *b)
 	    nsrun_build_devices(b) < 0 || nsrun_build_private(b) < 0 ||
 	    nsrun_build_proc(b) < 0 || nsrun_build_toolchains(b) < 0)
 		return -1;
-	return nsrun_build_roots(b) < 0 ? -1 : nsrun_build_scan(b);
+	if (nsrun_build_roots(b) < 0 || nsrun_build_masks(b) < 0)
+		return -1;
+	/* With all that covers a place, so that it looks at what can be reached. */
+	return nsrun_build_scan(b);
 }
 
 /* What is newer than the minimum kernel, or not on every file system. */

@@ -31,10 +31,12 @@ int nsrun_build_devices(struct nsrun_build *b);
 int nsrun_build_proc(struct nsrun_build *b);
 /* build_etc.c: a synthetic /etc. */
 int nsrun_build_etc(struct nsrun_build *b);
-/* build_roots.c: toolchains of the home, the granted roots and controls. */
+/* build_roots.c: toolchains of the home, the granted roots. */
 int nsrun_build_toolchains(struct nsrun_build *b);
 int nsrun_build_open_roots(struct nsrun_build *b);
 int nsrun_build_roots(struct nsrun_build *b);
+/* build_masks.c: what in them is not the command's. */
+int nsrun_build_masks(struct nsrun_build *b);
 int nsrun_build_cwd(struct nsrun_build *b);
 /* build_scan.c: what writable roots hold, when the rest of the tree stands. */
 int nsrun_build_scan(struct nsrun_build *b);

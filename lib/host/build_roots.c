@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,57 +136,16 @@ add_root(struct nsrun_build *b, struct nsrun_granted *root)
 	return 0;
 }
 
-/*
- * The control directories at the top of the project: what host tools obey is
- * not the command's to write. Asked of the pinned project, not of a path.
- */
-static int
-add_controls(struct nsrun_build *b, int project_fd)
-{
-	for (size_t i = 0; i < b->profile->control.n; i++) {
-		const char *name = b->profile->control.v[i];
-		const char *path = nsrun_build_text(b, "%s/%s",
-		    b->project->path, name);
-		struct nsrun_mount m = {
-			.kind = NSRUN_MOUNT_COVER, .flags = NSRUN_MOUNT_EXACT,
-			.target = path,
-		};
-		struct stat st;
-
-		if (!path)
-			return -1;
-		if (fstatat(project_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-			if (errno == ENOENT)
-				continue;
-			return nsrun_err_sys(b->err, NSRUN_STEP_PROJECT,
-			    "fstatat", path, NULL);
-		}
-		if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
-			return nsrun_err_rule(b->err, NSRUN_STEP_PROJECT,
-			    "is a link or special: a control name must be a"
-			    " directory or a file", path, NULL);
-		m.pin = (struct nsrun_pin){
-			.dev = st.st_dev, .ino = st.st_ino,
-			.type = st.st_mode & S_IFMT, .fd = -1,
-		};
-		if (nsrun_plan_add_mount(b->plan, &m, b->err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 int
 nsrun_build_roots(struct nsrun_build *b)
 {
-	int project_fd = b->project ? b->project->pin.fd : -1;
-
 	for (size_t i = 0; i < b->n_roots; i++) {
 		if (i > 0 && !strcmp(b->roots[i].path, b->roots[i - 1].path))
 			continue;	/* the same grant again */
 		if (add_root(b, &b->roots[i]) < 0)
 			return -1;
 	}
-	return b->project ? add_controls(b, project_fd) : 0;
+	return 0;
 }
 
 static bool

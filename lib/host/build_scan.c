@@ -115,6 +115,9 @@ exposure_by(const struct nsrun_mount *m, const struct nsrun_mount *t)
 	case NSRUN_MOUNT_MQUEUE:
 	case NSRUN_MOUNT_OVERLAY:
 	case NSRUN_MOUNT_DATA:
+	case NSRUN_MOUNT_HIDE:
+	case NSRUN_MOUNT_ABSENT:
+	case NSRUN_MOUNT_PIN:		/* covers nothing: not asked about */
 	case NSRUN_N_MOUNT_KINDS:
 		break;
 	}
@@ -138,7 +141,8 @@ exposure(const void *arg, size_t root, const char *path)
 		path = inside;
 	}
 	for (i++; i < trees->mounts->n; i++)
-		if (nsrun_path_is_within(path, v[i].target))
+		if (v[i].kind != NSRUN_MOUNT_PIN &&
+		    nsrun_path_is_within(path, v[i].target))
 			result = exposure_by(&v[i], t);
 	return result;
 }

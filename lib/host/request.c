@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/number.h"
 #include "host/envpolicy.h"
+#include "host/masks.h"
 
 struct nsrun_request *
 nsrun_request_new(void)
@@ -201,6 +202,8 @@ const struct nsrun_request_word nsrun_request_words[] = {
 	{ "cwd", "DIR", "working directory, in a granted root", set_cwd },
 	{ "ro", "DIR", "one more tree, read-only", add_ro },
 	{ "rw", "DIR", "one more tree, writable", add_rw },
+	{ "mask", "PATH|GLOB", "not to be seen, changed or made in a root",
+	    nsrun_request_add_mask },
 	{ "as", "keep|owner|UID:GID", "who it is on the host, for root callers",
 	    set_as },
 	{ "env", "NAME[=VALUE]", "grant or set a variable", add_env },

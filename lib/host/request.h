@@ -36,6 +36,8 @@ struct nsrun_request {
 	const char		*profile, *project, *cwd;
 	struct nsrun_root	*roots;
 	size_t			n_roots;
+	const char		**masks;	/* clean; may be relative */
+	size_t			n_masks;
 	struct nsrun_variable	*variables;
 	size_t			n_variables;
 	enum nsrun_as		as;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/stub.h"
 
 size_t
 nsrun_scan_root_of(const struct nsrun_scan_dir *dir)
@@ -64,13 +65,17 @@ nsrun_scan_path(struct nsrun_scan *scan, const struct nsrun_scan_dir *dir,
 
 /*
  * What a mask's janitor put there for a path that is to stay absent: nobody
- * listens, and nobody may open it.
+ * listens, and nobody may connect. That of another sandbox is still no mask of
+ * ours, but nothing to be reached by either.
  */
 static bool
 is_own_stub(const struct scan_found *f)
 {
-	(void)f;
-	return false;
+	const struct stat st = {
+		.st_mode = f->mode, .st_nlink = f->nlink,
+	};
+
+	return S_ISSOCK(f->mode) && nsrun_stub_is_one(&st);
 }
 
 static bool

@@ -84,6 +84,12 @@ check_mount(const struct nsrun_plan *plan, size_t i, struct nsrun_err *err)
 		return broken(err, "a tmpfs without a bound", m->target);
 	if (m->kind == NSRUN_MOUNT_SYMLINK && !m->source)
 		return broken(err, "a symbolic link without text", m->target);
+	if (m->kind == NSRUN_MOUNT_PIN && (!m->source ||
+	    !nsrun_path_is_within(m->target, m->source) ||
+	    !strcmp(m->target, m->source)))
+		return broken(err, "a pin is beneath its root", m->target);
+	if (m->kind == NSRUN_MOUNT_ABSENT && !strcmp(m->target, "/"))
+		return broken(err, "a name that is to be absent", m->target);
 	if (m->kind == NSRUN_MOUNT_BIND)
 		return check_bind(plan, m, err);
 	if (m->kind == NSRUN_MOUNT_OVERLAY)

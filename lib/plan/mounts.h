@@ -41,6 +41,12 @@ enum nsrun_mount_kind {
 	NSRUN_MOUNT_DATA,	/* a file of mode that holds data, as a mount */
 	NSRUN_MOUNT_REMOUNT,	/* what is mounted at target turns read-only */
 	NSRUN_MOUNT_CHMOD,	/* target, which must be there, gets mode */
+	NSRUN_MOUNT_PIN,	/* target, beneath the bind at source, cannot be
+				   moved or removed by its name */
+	NSRUN_MOUNT_HIDE,	/* target looks absent, a directory empty */
+	NSRUN_MOUNT_ABSENT,	/* target, which is not there, cannot be made;
+				   pin is the directory's that lacks it, but
+				   for uid, its root's */
 	NSRUN_N_MOUNT_KINDS
 };
 

@@ -139,6 +139,9 @@ nsrun_mount_kind_name(enum nsrun_mount_kind kind)
 		[NSRUN_MOUNT_DATA]	= "data",
 		[NSRUN_MOUNT_REMOUNT]	= "remount-ro",
 		[NSRUN_MOUNT_CHMOD]	= "chmod",
+		[NSRUN_MOUNT_PIN]	= "pin",
+		[NSRUN_MOUNT_HIDE]	= "hide",
+		[NSRUN_MOUNT_ABSENT]	= "absent",
 	};
 	_Static_assert(sizeof names / sizeof *names == NSRUN_N_MOUNT_KINDS,
 	    "all");

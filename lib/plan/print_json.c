@@ -56,7 +56,8 @@ put_mount(struct nsrun_json *j, const struct nsrun_plan *plan,
 	if (m->source && m->kind != NSRUN_MOUNT_COVER)
 		nsrun_json_string(j, "source", m->source);
 	nsrun_json_bool(j, "readonly", m->flags & NSRUN_MOUNT_RDONLY ||
-	    m->kind == NSRUN_MOUNT_COVER || m->kind == NSRUN_MOUNT_MASK);
+	    m->kind == NSRUN_MOUNT_COVER || m->kind == NSRUN_MOUNT_MASK ||
+	    m->kind == NSRUN_MOUNT_HIDE || m->kind == NSRUN_MOUNT_ABSENT);
 	if (m->flags & NSRUN_MOUNT_NOEXEC)
 		nsrun_json_bool(j, "noexec", true);
 	if (m->flags & NSRUN_MOUNT_IDMAPPED)

@@ -20,7 +20,7 @@ struct tree {
 	bool				color;
 	const struct nsrun_mount	**v;	/* shown, by target */
 	struct place			*places;	/* of each of v */
-	size_t				n;
+	size_t				n, n_masks;
 };
 
 enum { NONE = SIZE_MAX };
@@ -32,6 +32,8 @@ struct place {
 	size_t	above;		/* while lines are drawn: the next one down */
 	bool	more;		/* another one of its parent's follows */
 };
+
+enum { MAX_MASKS = 50 };	/* more are counted, not shown */
 
 static const char *const folded[] = { "/etc", "/dev", "/proc" };
 
@@ -130,6 +132,12 @@ put_detail(const struct tree *t, const struct nsrun_mount *m)
 	case NSRUN_MOUNT_COVER:
 		fputs(m->shields ? "shielded" : "control", t->out);
 		break;
+	case NSRUN_MOUNT_HIDE:
+		fputs("hidden", t->out);
+		break;
+	case NSRUN_MOUNT_ABSENT:
+		fputs("absent, cannot be made", t->out);
+		break;
 	case NSRUN_MOUNT_MASK:
 		fputs(m->shields ? "shielded" : "masked", t->out);
 		break;
@@ -143,6 +151,7 @@ put_detail(const struct tree *t, const struct nsrun_mount *m)
 	case NSRUN_MOUNT_DATA:
 	case NSRUN_MOUNT_REMOUNT:
 	case NSRUN_MOUNT_CHMOD:
+	case NSRUN_MOUNT_PIN:
 	case NSRUN_N_MOUNT_KINDS:
 		break;
 	}
@@ -288,6 +297,10 @@ is_shown(const struct tree *t, const struct nsrun_mount *m)
 {
 	const char *fold = fold_of(m->target);
 
+	if (m->kind == NSRUN_MOUNT_PIN)
+		return false;
+	if (m->kind == NSRUN_MOUNT_HIDE || m->kind == NSRUN_MOUNT_ABSENT)
+		return t->n_masks < MAX_MASKS;
 	for (size_t k = 0; fold && k < t->n; k++)
 		if (fold_of(t->v[k]->target) == fold)
 			return false;
@@ -299,6 +312,9 @@ footer(const struct tree *t)
 {
 	const struct nsrun_plan *plan = t->plan;
 
+	if (t->n_masks > MAX_MASKS)
+		fprintf(t->out, "masks        %zu more\n",
+		    t->n_masks - MAX_MASKS);
 	fputs("environment ", t->out);
 	for (size_t i = 0; i < plan->n_env; i++)
 		fprintf(t->out, " %.*s", (int)strcspn(plan->env[i], "="),
@@ -324,9 +340,12 @@ nsrun_print_tree(FILE *out, const struct nsrun_plan *plan, bool color)
 		for (size_t i = 0; i < plan->mounts.n; i++)
 			all[i] = &plan->mounts.v[i];
 		qsort(all, plan->mounts.n, sizeof *all, by_target);
-		for (size_t i = 0; i < plan->mounts.n; i++)
+		for (size_t i = 0; i < plan->mounts.n; i++) {
 			if (is_shown(&t, all[i]))
 				t.v[t.n++] = all[i];
+			t.n_masks += all[i]->kind == NSRUN_MOUNT_HIDE ||
+			    all[i]->kind == NSRUN_MOUNT_ABSENT;
+		}
 		find_places(&t);
 	}
 	header(&t);

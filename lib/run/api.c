@@ -79,7 +79,12 @@ nsrun_wait(struct nsrun_run *run, struct nsrun_result *result,
     struct nsrun_err *err)
 {
 	int rc = supervise(run, NSRUN_STATE_ENDED, err);
+	char moved[256];
 
+	/* No mount point of ours is left when the host goes on. */
+	nsrun_run_wait_janitor(run);
+	while (nsrun_run_violation(run, moved))
+		run->result.n_violations++;
 	*result = run->result;
 	if (rc < 0)
 		*result = (struct nsrun_result){

@@ -29,7 +29,9 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/sys.h"
+#include "run/absent.h"
 #include "run/run.h"
+#include "run/watch.h"
 
 enum { MAX_STUBS = 65536 };
 
@@ -42,8 +44,11 @@ struct stub {
 struct janitor {
 	int	socket_fd;
 	int	inotify_fd;
+	int	report_fd;	/* what happened to masks */
 	unsigned int n;
 	struct stub *stubs;	/* room for MAX_STUBS, taken as it is used */
+	struct nsrun_absents absents;
+	struct nsrun_watch watch;
 };
 
 /* Everything is by way of /proc/self/fd: what comes is O_PATH. */
@@ -116,6 +121,14 @@ hold(struct janitor *j, int fd)
 }
 
 static int
+take(int *to, int *fd)
+{
+	nsrun_fd_close(to);
+	*to = nsrun_fd_take(fd);
+	return 0;
+}
+
+static int
 serve(struct janitor *j, const struct nsrun_stub_request *request, int *fd)
 {
 	if (request->what == NSRUN_STUB_ROOT)
@@ -124,6 +137,16 @@ serve(struct janitor *j, const struct nsrun_stub_request *request, int *fd)
 	    sizeof request->name) || !memchr(request->name, '\0',
 	    sizeof request->name))
 		return EINVAL;
+	if (request->what == NSRUN_STUB_INIT)
+		return take(&j->watch.init_fd, fd);
+	if (request->what == NSRUN_STUB_USER)
+		return take(&j->watch.user_fd, fd);
+	if (request->what == NSRUN_STUB_MOUNTS)
+		return take(&j->watch.mounts_fd, fd);
+	if (request->what == NSRUN_STUB_MASKS)
+		return take(&j->watch.masks_fd, fd);
+	if (request->what == NSRUN_STUB_ABSENT)
+		return nsrun_absents_make(&j->absents, request->mount, fd);
 	if (j->n == MAX_STUBS)
 		return E2BIG;
 	return request->what == NSRUN_STUB_MAKE ? make(j, fd, request) :
@@ -231,13 +254,39 @@ make_room(struct janitor *j)
 	return j->stubs == MAP_FAILED ? -1 : 0;
 }
 
-static _Noreturn void
-janitor(int socket_fd)
+/* Until nobody is inside any more. */
+static void
+wait_for_end(struct janitor *j)
 {
-	struct janitor j = { .socket_fd = socket_fd, .inotify_fd = -1 };
 	char event[sizeof(struct inotify_event) + 256];
+	struct pollfd fds[2] = { { j->watch.init_fd, POLLIN, 0 } };
+
+	if (fds[0].fd < 0) {
+		while (j->inotify_fd >= 0 && read(j->inotify_fd, event,
+		    sizeof event) < 0 && errno == EINTR)
+			continue;
+		return;
+	}
+	nsrun_watch_start(&j->watch);
+	while (!fds[0].revents) {
+		fds[1] = (struct pollfd){ j->watch.inotify_fd, POLLIN, 0 };
+		/* To leave too early would be worse than never. */
+		if (poll(fds, 2, -1) < 0) {
+			fds[0].revents = 0;
+			usleep(1000);
+		} else if (fds[1].revents) {
+			nsrun_watch_handle(&j->watch);
+		}
+	}
+}
+
+static _Noreturn void
+janitor(const struct nsrun_plan *plan, int socket_fd, int report_fd)
+{
+	/* Not on the stack of a thread: too large for some. */
+	static struct janitor j;
+	int keep[] = { socket_fd, report_fd }, null;
 	sigset_t all;
-	int null;
 
 	/* Nothing of the caller's: no session, no directory, no descriptor. */
 	setsid();
@@ -248,36 +297,55 @@ janitor(int socket_fd)
 	for (int i = 0; i < 3; i++)
 		if (null < 0 || dup2(null, i) < 0)
 			close(i);
-	if (chdir("/") < 0 || nsrun_fd_close_others(&socket_fd, 1) < 0 ||
-	    make_room(&j) < 0)
+	j.socket_fd = socket_fd;
+	j.inotify_fd = -1;
+	j.watch = (struct nsrun_watch){ plan, &j.absents, -1, -1, -1, -1,
+	    -1 };
+	j.report_fd = report_fd;
+	if (keep[0] > keep[1]) {
+		keep[0] = report_fd;
+		keep[1] = socket_fd;
+	}
+	if (chdir("/") < 0 || nsrun_fd_close_others(keep, 2) < 0 ||
+	    make_room(&j) < 0 ||
+	    nsrun_absents_init(&j.absents, plan) != 0)
 		_exit(1);
 	while (answer(&j))
 		continue;
 	nsrun_fd_close(&j.socket_fd);
-	while (j.inotify_fd >= 0 && read(j.inotify_fd, event,
-	    sizeof event) < 0 && errno == EINTR)
-		continue;
+	wait_for_end(&j);
+	/* With its mounts it would be seen what is on the names, not them. */
+	nsrun_fd_close(&j.watch.mounts_fd);
+	nsrun_absents_clear(&j.absents, j.report_fd);
 	clear_all(&j);
 	_exit(0);
 }
 
 int
-nsrun_janitor_start(int socket_fd, struct nsrun_err *err)
+nsrun_janitor_start(struct nsrun_run *run, int socket_fd,
+    struct nsrun_err *err)
 {
-	int pidfd = -1;
 	/* Nobody's child: it is not waited for, and outlives us. */
 	struct clone_args args = {
 		.flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND,
-		.pidfd = (uint64_t)(uintptr_t)&pidfd,
+		.pidfd = (uint64_t)(uintptr_t)&run->janitor_fd,
 	};
-	pid_t pid = (pid_t)sys_clone3(&args);
+	int report[2];
+	pid_t pid;
 
-	if (pid == 0)
-		janitor(socket_fd);
-	if (pid < 0)
-		return nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "clone3",
+	if (pipe2(report, O_CLOEXEC | O_NONBLOCK) < 0 ||
+	    nsrun_fd_raise(&report[0]) < 0 || nsrun_fd_raise(&report[1]) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "pipe2",
 		    "janitor", NULL);
-	return pidfd;
+	pid = (pid_t)sys_clone3(&args);
+	if (pid == 0)
+		janitor(run->plan, socket_fd, report[1]);
+	if (pid < 0)
+		nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "clone3", "janitor",
+		    NULL);
+	nsrun_fd_close(&report[1]);
+	run->report_fd = report[0];
+	return pid < 0 ? -1 : 0;
 }
 
 void
@@ -296,4 +364,20 @@ nsrun_run_wait_janitor(const struct nsrun_run *run)
 		return;
 	while (poll(&fds, 1, patience_ms) < 0 && errno == EINTR)
 		continue;
+}
+
+const char *
+nsrun_run_violation(const struct nsrun_run *run, char moved[256])
+{
+	struct nsrun_violation v;
+	ssize_t n = -1;
+
+	if (run->report_fd >= 0)
+		do
+			n = read(run->report_fd, &v, sizeof v);
+		while (n < 0 && errno == EINTR);
+	if (n != sizeof v || v.mount >= run->plan->mounts.n)
+		return NULL;
+	memcpy(moved, v.moved, sizeof v.moved);
+	return run->plan->mounts.v[v.mount].target;
 }

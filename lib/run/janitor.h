@@ -9,10 +9,13 @@
 
 #include "nsrun.h"
 
+struct nsrun_run;
+
 /*
- * Start one that serves socket_fd, which stays the caller's. Returns a pidfd,
- * which becomes readable when everything was removed, or -1 and err.
+ * Start one that serves socket_fd, which stays the caller's. run->janitor_fd is
+ * its pidfd, which becomes readable when everything was removed.
  */
-int nsrun_janitor_start(int socket_fd, struct nsrun_err *err);
+int nsrun_janitor_start(struct nsrun_run *run, int socket_fd,
+    struct nsrun_err *err);
 
 #endif

@@ -40,7 +40,7 @@ nsrun_run_init(struct nsrun_run *run, const struct nsrun_plan *plan)
 		.plan = plan, .pidfd = -1, .channel_fd = -1, .control_fd = -1,
 		.watch_fd = -1, .signal_fd = -1, .stop_fd = -1,
 		.userns_fd = -1, .terminal_fd = -1, .tty_fd = -1,
-		.janitor_fd = -1, .command_fd = -1,
+		.janitor_fd = -1, .report_fd = -1, .command_fd = -1,
 	};
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)
 		run->relays[i] = (struct nsrun_relay){
@@ -69,6 +69,7 @@ nsrun_run_deinit(struct nsrun_run *run)
 	nsrun_fd_close(&run->stop_fd);
 	nsrun_fd_close(&run->userns_fd);
 	nsrun_fd_close(&run->janitor_fd);
+	nsrun_fd_close(&run->report_fd);
 	nsrun_fd_close(&run->command_fd);
 	nsrun_fd_close(&run->terminal_fd);
 }
@@ -79,7 +80,7 @@ nsrun_run_close_others(const struct nsrun_run *run, int more)
 	int fds[] = {
 		run->pidfd, run->channel_fd, run->control_fd, run->watch_fd,
 		run->signal_fd, run->stop_fd, run->userns_fd, run->terminal_fd,
-		run->janitor_fd, run->command_fd, more,
+		run->janitor_fd, run->report_fd, run->command_fd, more,
 		run->relays[0].from_fd, run->relays[0].to_fd,
 		run->relays[1].from_fd, run->relays[1].to_fd,
 		run->relays[2].from_fd, run->relays[2].to_fd,

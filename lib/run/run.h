@@ -68,6 +68,7 @@ struct nsrun_run {
 	int	userns_fd;		/* the first one, until the second has
 					   its maps; or -1 */
 	int	janitor_fd;		/* its pidfd, if there is one; or -1 */
+	int	report_fd;		/* what it has to say; or -1 */
 	int	command_fd;		/* the command's; or -1: not known */
 	pid_t	maker;			/* of the network; 0: none */
 	const sigset_t *caller_mask;	/* before we blocked signal_fd's; NULL:
@@ -123,5 +124,11 @@ int nsrun_run_close_others(const struct nsrun_run *run, int more);
  * gone too, unless somebody may still need them.
  */
 void nsrun_run_wait_janitor(const struct nsrun_run *run);
+
+/*
+ * After that: the next name at which something appeared that a mask was to keep
+ * away, and the name beside it that it has now ("": the same). NULL: no more.
+ */
+const char *nsrun_run_violation(const struct nsrun_run *run, char moved[256]);
 
 #endif

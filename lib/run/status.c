@@ -78,6 +78,32 @@ put_namespaces(struct nsrun_json *j, const struct nsrun_run *run)
 	nsrun_json_close(j, '}');
 }
 
+static const char *
+mask_word(const struct nsrun_mount *m)
+{
+	if (m->kind == NSRUN_MOUNT_COVER && m->flags & NSRUN_MOUNT_EXACT)
+		return "readonly";
+	return m->kind == NSRUN_MOUNT_HIDE ? "hidden" :
+	    m->kind == NSRUN_MOUNT_ABSENT ? "absent" : NULL;
+}
+
+static void
+put_masks(struct nsrun_json *j, const struct nsrun_plan *plan)
+{
+	nsrun_json_open(j, "masks", '[');
+	for (size_t i = 0; i < plan->mounts.n; i++) {
+		const struct nsrun_mount *m = &plan->mounts.v[i];
+
+		if (!mask_word(m))
+			continue;
+		nsrun_json_open(j, NULL, '{');
+		nsrun_json_string(j, "path", m->target);
+		nsrun_json_string(j, "mask", mask_word(m));
+		nsrun_json_close(j, '}');
+	}
+	nsrun_json_close(j, ']');
+}
+
 void
 nsrun_status_started(int fd, const struct nsrun_run *run)
 {
@@ -104,6 +130,7 @@ nsrun_status_started(int fd, const struct nsrun_run *run)
 	if (who->unlimited)
 		nsrun_json_string(&r.json, NULL, "processes");
 	nsrun_json_close(&r.json, ']');
+	put_masks(&r.json, plan);
 	nsrun_json_put_names(&r.json, "features", plan->features,
 	    plan->n_features);
 	nsrun_json_put_names(&r.json, "fallbacks", plan->fallbacks,
@@ -143,6 +170,18 @@ put_limits(int fd, const struct nsrun_run *run)
 		    run->plan->supervision.max_output_bytes)
 			limit_record(fd, "max-output", i ? "stderr cut" :
 			    "stdout cut", result->dropped_bytes[i]);
+}
+
+void
+nsrun_status_violation(int fd, const char *path, const char *moved)
+{
+	struct record r;
+
+	if (!begin(&r, fd, "violation"))
+		return;
+	nsrun_json_string(&r.json, "path", path);
+	nsrun_json_string(&r.json, "moved", *moved ? moved : NULL);
+	finish(&r, fd);
 }
 
 void

@@ -188,8 +188,8 @@ handle(struct nsrun_run *run, const struct nsrun_message *message, int *passed,
 			cancel(run);
 		break;
 	case NSRUN_MESSAGE_JANITOR:
-		run->janitor_fd = nsrun_janitor_start(*passed, err);
-		if (run->janitor_fd < 0 || !order(run, NSRUN_ORDER_GO))
+		if (nsrun_janitor_start(run, *passed, err) < 0 ||
+		    !order(run, NSRUN_ORDER_GO))
 			cancel(run);
 		break;
 	case NSRUN_MESSAGE_COMMAND:

@@ -94,12 +94,18 @@ working_directories() {
 		"$project/inner-ro"
 }
 
-# What a control name is decides the host's tools: a link is refused.
+# What a control name is decides the host's tools: a link stays what it is.
 control_links() {
+	kept=$(ls -A "$dir/outside")
 	for name in .git .claude .openclaudia; do
 		mv "$project/$name" "$work/kept" 2>/dev/null
 		ln -s "$dir/outside" "$project/$name"
-		refused "$name is a link (MNT-15)" "$name" --project "$project"
+		run --project "$project" -- sh -c "rm $name; mv $name x
+			mkdir $name; ln -sfn x $name; echo >$name/x" >/dev/null 2>&1
+		is "$mode: $name is a link and stays it (MNT-15)" \
+			"$(readlink "$project/$name"; ls -A "$dir/outside")" \
+			"$dir/outside
+$kept"
 		rm "$project/$name"
 		[ ! -e "$work/kept" ] || mv "$work/kept" "$project/$name"
 	done
