@@ -32,6 +32,9 @@ open_signals(struct bwrap *b, sigset_t *saved, int *fd)
 	struct sigaction now;
 	sigset_t set;
 
+	/* Ignored, it would take the status of the command along. */
+	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR)
+		return bwrap_die_errno(b, "signal");
 	sigemptyset(&set);
 	for (size_t i = 0; b->forward_signals &&
 	    i < sizeof passed / sizeof *passed; i++)
