@@ -97,8 +97,8 @@ announce(struct bwrap *b, struct nsrun_run *run)
 		close(b->userns_block_fd);
 	}
 	/* One that died meanwhile says so itself. */
-	(void)nsrun_release(run);
-	return 0;
+	return nsrun_release(run) < 0 && errno != EPIPE ?
+	    bwrap_die_errno(b, "Write to the sandbox") : 0;
 }
 
 /* The child has its copies: what is open here besides would only be held. */
