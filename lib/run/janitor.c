@@ -31,7 +31,7 @@
 #include "base/sys.h"
 #include "run/run.h"
 
-enum { MAX_STUBS = 65536 };
+enum { MAX_STUBS = 65536, MAX_TRIES = 8 };
 
 struct stub {
 	int	dir_fd;		/* -1: only held */
@@ -254,8 +254,9 @@ janitor(int socket_fd)
 	while (answer(&j))
 		continue;
 	nsrun_fd_close(&j.socket_fd);
-	while (j.inotify_fd >= 0 && read(j.inotify_fd, event,
-	    sizeof event) < 0 && errno == EINTR)
+	/* Too early, what is still mounted on would be left. */
+	for (int tries = 0; j.inotify_fd >= 0 && tries < MAX_TRIES &&
+	    read(j.inotify_fd, event, sizeof event) < 0; tries++)
 		continue;
 	clear_all(&j);
 	_exit(0);
