@@ -32,6 +32,9 @@ open_signals(struct bwrap *b, sigset_t *saved, int *fd)
 	struct sigaction now;
 	sigset_t set;
 
+	/* Ignored, it would take the status of the command along. */
+	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR)
+		return bwrap_die_errno(b, "signal");
 	sigemptyset(&set);
 	for (size_t i = 0; b->forward_signals &&
 	    i < sizeof passed / sizeof *passed; i++)
@@ -94,8 +97,8 @@ announce(struct bwrap *b, struct nsrun_run *run)
 		close(b->userns_block_fd);
 	}
 	/* One that died meanwhile says so itself. */
-	(void)nsrun_release(run);
-	return 0;
+	return nsrun_release(run) < 0 && errno != EPIPE ?
+	    bwrap_die_errno(b, "Write to the sandbox") : 0;
 }
 
 /* The child has its copies: what is open here besides would only be held. */

@@ -33,7 +33,7 @@
 #include "run/run.h"
 #include "run/watch.h"
 
-enum { MAX_STUBS = 65536 };
+enum { MAX_STUBS = 65536, MAX_TRIES = 8 };
 
 struct stub {
 	int	dir_fd;		/* -1: only held */
@@ -262,8 +262,9 @@ wait_for_end(struct janitor *j)
 	struct pollfd fds[2] = { { j->watch.init_fd, POLLIN, 0 } };
 
 	if (fds[0].fd < 0) {
-		while (j->inotify_fd >= 0 && read(j->inotify_fd, event,
-		    sizeof event) < 0 && errno == EINTR)
+		/* Too early, what is still mounted on would be left. */
+		for (int tries = 0; j->inotify_fd >= 0 && tries < MAX_TRIES &&
+		    read(j->inotify_fd, event, sizeof event) < 0; tries++)
 			continue;
 		return;
 	}

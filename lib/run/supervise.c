@@ -228,6 +228,9 @@ read_channel(struct nsrun_run *run, struct nsrun_err *err)
 	    err->step == NSRUN_STEP_NONE && run->state < NSRUN_STATE_RUNNING)
 		executed(run);
 	else if (n >= 0 || (errno != EINTR && errno != EAGAIN)) {
+		if (n < 0 && err->step == NSRUN_STEP_NONE)
+			nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "recvmsg",
+			    NULL, NULL);
 		nsrun_fd_close(&run->channel_fd);
 		/* It may wait for an answer to what we could not read. */
 		if (n != 0 && run->pidfd >= 0)
@@ -316,6 +319,7 @@ reap(struct nsrun_run *run, struct nsrun_err *err)
 {
 	struct rusage used = { 0 };
 	int status = 0;
+	pid_t pid;
 
 	/*
 	 * What it had to say is there already. Not until end of file: another
@@ -324,9 +328,12 @@ reap(struct nsrun_run *run, struct nsrun_err *err)
 	while (read_channel(run, err))
 		continue;
 	nsrun_fd_close(&run->channel_fd);
-	while (wait4(run->pid, &status, __WALL, &used) < 0 && errno == EINTR)
-		continue;
-	if (run->plan->process.in_place) {
+	do
+		pid = wait4(run->pid, &status, __WALL, &used);
+	while (pid < 0 && errno == EINTR);
+	if (run->plan->process.in_place && pid < 0)
+		nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "wait4", NULL, NULL);
+	if (run->plan->process.in_place && pid > 0) {
 		run->report.status = status;
 		run->reported = true;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * inject N ERRNO COMMAND [ARG]...: run COMMAND and let the Nth system call of
- * it and its children fail once with ERRNO, without being made. A child that
+ * it and its children fail once with ERRNO, without being made; but close(2) is
+ * made, as it is by Linux whatever it answers. A child that
  * has executed another program is let go: what it does is its own affair.
  *
  * Exit status: COMMAND's; 200 when it made fewer calls than N; 201 when this
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -52,7 +54,8 @@ skip_call(pid_t pid)
 
 	ptrace(PTRACE_GETREGS, pid, NULL, &regs);
 	dprintf(9, "%llu\n", regs.orig_rax);
-	regs.orig_rax = (unsigned long long)-1;
+	if (regs.orig_rax != SYS_close)
+		regs.orig_rax = (unsigned long long)-1;
 	ptrace(PTRACE_SETREGS, pid, NULL, &regs);
 }
 
@@ -76,7 +79,8 @@ skip_call(pid_t pid)
 
 	ptrace(PTRACE_GETREGSET, pid, (void *)NT_PRSTATUS, &all);
 	dprintf(9, "%llu\n", (unsigned long long)regs.regs[8]);
-	ptrace(PTRACE_SETREGSET, pid, (void *)NT_ARM_SYSTEM_CALL, &iov);
+	if (regs.regs[8] != SYS_close)
+		ptrace(PTRACE_SETREGSET, pid, (void *)NT_ARM_SYSTEM_CALL, &iov);
 }
 
 static void
