@@ -17,6 +17,7 @@ static const struct {
 	{ "explain", explain_main },
 	{ "doctor", doctor_main },
 	{ "policy", policy_main },
+	{ "git", git_main },
 };
 
 static int

@@ -22,6 +22,7 @@ usage_print(FILE *out)
 	    "       oc-nsrun explain [--json] bwrap [OPTION]... COMMAND\n"
 	    "       oc-nsrun doctor [--json]\n"
 	    "       oc-nsrun policy show [NAME]\n"
+	    "       oc-nsrun git [OPTION]... -- SUBCOMMAND [ARGUMENT]...\n"
 	    "       oc-nsrun --version\n\n"
 	    "Runs COMMAND in a sandbox of Linux namespaces. See"
 	    " oc-nsrun(1).\n\n", out);

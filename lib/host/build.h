@@ -6,6 +6,7 @@
 #ifndef NSRUN_HOST_BUILD_H
 #define NSRUN_HOST_BUILD_H
 
+#include "host/gitargs.h"
 #include "host/profile.h"
 #include "host/request.h"
 #include "host/roots.h"
@@ -21,6 +22,9 @@ struct nsrun_build {
 	const struct nsrun_granted	*project;	/* NULL: none */
 	struct nsrun_granted		*roots;		/* shallow first */
 	size_t				n_roots;
+	bool				runs_git;	/* and nothing else */
+	struct nsrun_gitargs		git;
+	const char			*git_trusts;	/* a configuration */
 	struct nsrun_err		*err;
 };
 
@@ -36,6 +40,11 @@ int nsrun_build_toolchains(struct nsrun_build *b);
 int nsrun_build_open_roots(struct nsrun_build *b);
 int nsrun_build_roots(struct nsrun_build *b);
 int nsrun_build_cwd(struct nsrun_build *b);
+
+/* build_git_command.c: is the command git itself? Before the roots. */
+int nsrun_build_git_command(struct nsrun_build *b);
+/* build_git.c: the project's repository, after the roots. */
+int nsrun_build_git(struct nsrun_build *b);
 
 /* Append one entry; source and target may be the same. */
 int nsrun_build_add(struct nsrun_build *b, enum nsrun_mount_kind kind,

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
+#include "host/gitview.h"
 #include "plan/plan.h"
 
 struct nsrun_err;
@@ -37,6 +38,7 @@ struct nsrun_profile {
 	enum nsrun_network	network;	/* the default */
 	uint64_t		wall_ms;	/* 0: none */
 	bool			stdin_null;
+	enum nsrun_git		git;
 	struct nsrun_limit	limits[NSRUN_N_LIMITS];
 	uint64_t		tmpfs_size, tmpfs_inodes;
 	struct nsrun_private	*privates;

@@ -48,8 +48,12 @@ etc        mime.types protocols services fonts java-*
 
 device     null zero full random urandom tty
 
+# Of a repository, to be read: HEAD, index, objects and refs, with a
+# configuration made here; no hooks, no logs.
+git        minimal
+
 # Control directories at the project's top, read-only where they exist.
-control    .git .claude .openclaudia
+control    .claude .openclaudia
 
 # Below /proc: read-only, and not to be opened at all; what only the host's root
 # could write or read needs it only when the command is that.
