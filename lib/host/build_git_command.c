@@ -161,7 +161,7 @@ check_whole(struct nsrun_build *b, const struct nsrun_gitview *v)
 
 	if (fstatat(v->common_fd, "config", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    S_ISREG(st.st_mode))
-		return 0;
+		return nsrun_gitview_check_others(v, &b->plan->arena, b->err);
 	return nsrun_err_rule(b->err, NSRUN_STEP_PROJECT, "has no file config,"
 	    " and none is to be made: git init makes one", v->common, NULL);
 }

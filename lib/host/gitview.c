@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "host/gitview.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -333,6 +334,51 @@ open_at(struct nsrun_gitview *view, struct nsrun_arena *arena, int fd,
 	if (view->is_only_a_name)
 		return 1;
 	return check_git_dir(view->dir_fd, view->dir, err) < 0 ? -1 : 1;
+}
+
+static int
+check_other(const struct nsrun_gitview *view, struct nsrun_arena *arena,
+    int worktrees_fd, const char *name, struct nsrun_err *err)
+{
+	nsrun_autoclose int fd = follow(worktrees_fd, name, O_DIRECTORY);
+	const char *path = nsrun_arena_printf(arena, "%s/worktrees/%s",
+	    view->common, name), *link;
+	nsrun_autoclose int common = -1;
+
+	if (!path)
+		return nsrun_err_nomem(err, view->common);
+	if (fd < 0 || !has(fd, "commondir", 0))
+		return 0;
+	link = read_link(arena, fd, "commondir", path, err);
+	if (!link)
+		return -1;
+	common = follow(fd, link, O_DIRECTORY);
+	return common >= 0 && is_same(common, view->common_fd) ? 0 : refuse(
+	    "leads to a repository that it is no work tree of", path,
+	    "commondir", err);
+}
+
+int
+nsrun_gitview_check_others(const struct nsrun_gitview *view,
+    struct nsrun_arena *arena, struct nsrun_err *err)
+{
+	int fd = openat(view->common_fd, "worktrees", O_RDONLY | O_DIRECTORY |
+	    O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	int rc = 0;
+
+	if (!dir) {
+		nsrun_fd_close(&fd);
+		return has(view->common_fd, "worktrees", 0) ? refuse("is no"
+		    " directory that can be read", view->common, "worktrees",
+		    err) : 0;
+	}
+	while (rc == 0 && (entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			rc = check_other(view, arena, fd, entry->d_name, err);
+	closedir(dir);
+	return rc;
 }
 
 int

@@ -48,6 +48,14 @@ int nsrun_gitview_modules(struct nsrun_gitview **modules, size_t *n,
     struct nsrun_arena *arena, const struct nsrun_gitview *view,
     const char *within, struct nsrun_err *err);
 
+/*
+ * Does each linked work tree that the repository has belong to it? git goes
+ * into others than its own, to say what is checked out and before it removes
+ * one.
+ */
+int nsrun_gitview_check_others(const struct nsrun_gitview *view,
+    struct nsrun_arena *arena, struct nsrun_err *err);
+
 /* The arena's canonical path of an open directory; NULL: it has none. */
 const char *nsrun_gitview_path(struct nsrun_arena *arena, int fd,
     const char *where, struct nsrun_err *err);
