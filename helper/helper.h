@@ -14,6 +14,12 @@ int explain_main(int argc, char *argv[]);
 int doctor_main(int argc, char *argv[]);
 int policy_main(int argc, char *argv[]);
 int scan_main(int argc, char *argv[]);
+int git_main(int argc, char *argv[]);
+
+/* Run what was parsed, or report err, if it says so; releases opts. */
+struct opts;
+struct nsrun_err;
+int run_opts(struct opts *opts, struct nsrun_err *err);
 
 /* The first thing each program does. NULL, or why it must not go on. */
 const char *helper_start(int argc, char *argv[]);

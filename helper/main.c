@@ -18,6 +18,7 @@ static const struct {
 	{ "doctor", doctor_main },
 	{ "policy", policy_main },
 	{ "scan", scan_main },
+	{ "git", git_main },
 };
 
 static int

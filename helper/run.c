@@ -159,37 +159,44 @@ run_plan(struct opts *opts, int signal_fd, int watch_fd, struct nsrun_err *err)
 }
 
 int
+run_opts(struct opts *opts, struct nsrun_err *err)
+{
+	nsrun_autoclose int watch_fd = -1;
+	nsrun_autoclose int signal_fd = -1;
+	int status = HELPER_FAILED;
+
+	if (err->step == NSRUN_STEP_NONE && opts->json)
+		nsrun_err_rule(err, NSRUN_STEP_OPTION, "belongs to explain",
+		    "--json", NULL);
+	/* Only now: an option must not name a descriptor of ours. */
+	if (err->step == NSRUN_STEP_NONE && (signal_fd = open_signals()) < 0)
+		nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "signalfd", NULL,
+		    NULL);
+	if (err->step == NSRUN_STEP_NONE)
+		watch_fd = open_parent(err);
+	if (err->step == NSRUN_STEP_NONE) {
+		opts->request->for_program = true;
+		opts->request->reports = opts->status_fd >= 0;
+		status = run_plan(opts, signal_fd, watch_fd, err);
+	}
+	if (err->step != NSRUN_STEP_NONE) {
+		nsrun_err_print(STDERR_FILENO, "oc-nsrun", err);
+		nsrun_status_failed(opts->status_fd, err, status);
+	}
+	opts_deinit(opts);
+	return status;
+}
+
+int
 run_main(int argc, char *argv[])
 {
 	struct nsrun_err err = NSRUN_ERR_INIT;
-	nsrun_autoclose int watch_fd = -1;
-	nsrun_autoclose int signal_fd = -1;
 	struct opts opts;
-	int status = HELPER_FAILED;
 
 	if (opts_parse(&opts, argc, argv, &err) == 0 && opts.help) {
 		usage_print(stdout);
 		opts_deinit(&opts);
 		return 0;
 	}
-	if (err.step == NSRUN_STEP_NONE && opts.json)
-		nsrun_err_rule(&err, NSRUN_STEP_OPTION, "belongs to explain",
-		    "--json", NULL);
-	/* Only now: an option must not name a descriptor of ours. */
-	if (err.step == NSRUN_STEP_NONE && (signal_fd = open_signals()) < 0)
-		nsrun_err_sys(&err, NSRUN_STEP_SUPERVISE, "signalfd", NULL,
-		    NULL);
-	if (err.step == NSRUN_STEP_NONE)
-		watch_fd = open_parent(&err);
-	if (err.step == NSRUN_STEP_NONE) {
-		opts.request->for_program = true;
-		opts.request->reports = opts.status_fd >= 0;
-		status = run_plan(&opts, signal_fd, watch_fd, &err);
-	}
-	if (err.step != NSRUN_STEP_NONE) {
-		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &err);
-		nsrun_status_failed(opts.status_fd, &err, status);
-	}
-	opts_deinit(&opts);
-	return status;
+	return run_opts(&opts, &err);
 }

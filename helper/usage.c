@@ -23,6 +23,7 @@ usage_print(FILE *out)
 	    "       oc-nsrun doctor [--json]\n"
 	    "       oc-nsrun policy show [NAME]\n"
 	    "       oc-nsrun scan [--json] DIR\n"
+	    "       oc-nsrun git [OPTION]... -- SUBCOMMAND [ARGUMENT]...\n"
 	    "       oc-nsrun --version\n\n"
 	    "Runs COMMAND in a sandbox of Linux namespaces. See"
 	    " oc-nsrun(1).\n\n", out);

@@ -277,7 +277,8 @@ add_tree(struct nsrun_build *b)
 	    nsrun_build_devices(b) < 0 || nsrun_build_private(b) < 0 ||
 	    nsrun_build_proc(b) < 0 || nsrun_build_toolchains(b) < 0)
 		return -1;
-	if (nsrun_build_roots(b) < 0 || nsrun_build_masks(b) < 0)
+	if (nsrun_build_roots(b) < 0 || nsrun_build_git(b) < 0 ||
+	    nsrun_build_masks(b) < 0)
 		return -1;
 	/* With all that covers a place, so that it looks at what can be reached. */
 	return nsrun_build_scan(b);
@@ -309,7 +310,8 @@ build(struct nsrun_build *b)
 	if (!b->request->argv || !*b->request->argv)
 		return nsrun_err_rule(b->err, NSRUN_STEP_OPTION,
 		    "no command given", NULL, NULL);
-	if (find_home(b) < 0 || nsrun_build_open_roots(b) < 0 ||
+	if (find_home(b) < 0 || nsrun_build_git_command(b) < 0 ||
+	    nsrun_build_open_roots(b) < 0 ||
 	    nsrun_identity_decide(plan, b->request, b->project, b->roots,
 	    b->n_roots, b->err) < 0 ||
 	    find_user(b) < 0 || nsrun_build_cwd(b) < 0 ||

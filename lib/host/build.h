@@ -6,6 +6,7 @@
 #ifndef NSRUN_HOST_BUILD_H
 #define NSRUN_HOST_BUILD_H
 
+#include "host/gitargs.h"
 #include "host/profile.h"
 #include "host/request.h"
 #include "host/roots.h"
@@ -21,6 +22,10 @@ struct nsrun_build {
 	const struct nsrun_granted	*project;	/* NULL: none */
 	struct nsrun_granted		*roots;		/* shallow first */
 	size_t				n_roots;
+	bool				runs_git;	/* and nothing else */
+	bool				lacks_git;	/* and shall not get one */
+	struct nsrun_gitargs		git;
+	const char			*git_trusts;	/* a configuration */
 	struct nsrun_err		*err;
 };
 
@@ -40,6 +45,11 @@ int nsrun_build_masks(struct nsrun_build *b);
 int nsrun_build_cwd(struct nsrun_build *b);
 /* build_scan.c: what writable roots hold, when the rest of the tree stands. */
 int nsrun_build_scan(struct nsrun_build *b);
+
+/* build_git_command.c: is the command git itself? Before the roots. */
+int nsrun_build_git_command(struct nsrun_build *b);
+/* build_git.c: the project's repository, after the roots. */
+int nsrun_build_git(struct nsrun_build *b);
 
 /* Append one entry; source and target may be the same. */
 int nsrun_build_add(struct nsrun_build *b, enum nsrun_mount_kind kind,

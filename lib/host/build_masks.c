@@ -146,6 +146,18 @@ add_controls(struct nsrun_build *b, struct nsrun_masks *masks)
 	return 0;
 }
 
+/* A repository of the command's making would have hooks. */
+static int
+add_git(struct nsrun_build *b, struct nsrun_masks *masks)
+{
+	const char *path;
+
+	if (!b->lacks_git)
+		return 0;
+	path = nsrun_build_text(b, "%s/.git", b->project->path);
+	return path ? nsrun_masks_add(masks, path, false, false) : -1;
+}
+
 static int
 emit(struct nsrun_build *b, const struct nsrun_mask *mask)
 {
@@ -172,7 +184,7 @@ nsrun_build_masks(struct nsrun_build *b)
 	if (!roots)
 		return nsrun_err_nomem(b->err, "masks");
 	nsrun_masks_init(&masks, &b->plan->arena, roots, n_roots, b->err);
-	rc = add_controls(b, &masks);
+	rc = add_controls(b, &masks) < 0 || add_git(b, &masks) < 0 ? -1 : 0;
 	if (rc == 0)
 		rc = add_asked(b, &masks);
 	/* A root in another: the names that lead to it stay, too. */

@@ -100,7 +100,8 @@ nsrun_build_open_roots(struct nsrun_build *b)
 
 		rc = nsrun_root_open(&b->roots[i], &b->plan->arena,
 		    is_project ? r->project : r->roots[i].path,
-		    is_project || r->roots[i].writable, b->host_home,
+		    is_project ? !b->runs_git || b->git.writes :
+		    r->roots[i].writable, b->host_home,
 		    is_project ? NSRUN_STEP_PROJECT : NSRUN_STEP_ROOT, b->err);
 		if (rc == 0)
 			b->n_roots++;
@@ -123,7 +124,8 @@ add_root(struct nsrun_build *b, struct nsrun_granted *root)
 		.kind = NSRUN_MOUNT_BIND,
 		.flags = NSRUN_MOUNT_PINNED | NSRUN_MOUNT_GRANT |
 		    NSRUN_MOUNT_EXACT | (root->writable ? 0 :
-		    NSRUN_MOUNT_RDONLY | NSRUN_MOUNT_RECURSIVE),
+		    NSRUN_MOUNT_RDONLY | NSRUN_MOUNT_RECURSIVE) |
+		    (b->runs_git ? NSRUN_MOUNT_NOEXEC : 0),
 		.source = root->path, .target = root->path, .pin = root->pin,
 		.type = root->pin.type,
 	};

@@ -104,6 +104,22 @@ do_stdin(struct parser *p)
 }
 
 static int
+do_git(struct parser *p)
+{
+	static const char *const words[] = {
+		[NSRUN_GIT_NONE] = "none", [NSRUN_GIT_MINIMAL] = "minimal",
+		[NSRUN_GIT_WORKTREE] = "worktree",
+	};
+
+	for (int i = NSRUN_GIT_NONE; i <= NSRUN_GIT_WORKTREE; i++)
+		if (!strcmp(p->words[1], words[i])) {
+			p->profile->git = (enum nsrun_git)i;
+			return 0;
+		}
+	return bad(p, 1, "is neither none, minimal nor worktree");
+}
+
+static int
 do_limit(struct parser *p)
 {
 	int kind = nsrun_limit_find(p->words[1]);
@@ -267,6 +283,7 @@ static const struct {
 	{ "hostname", 1, 1, do_hostname },
 	{ "wall", 1, 1, do_wall },
 	{ "stdin", 1, 1, do_stdin },
+	{ "git", 1, 1, do_git },
 	{ "limit", 2, 2, do_limit },
 	{ "tmpfs", 2, 2, do_tmpfs },
 	{ "on-hazard", 1, 1, do_on_hazard },

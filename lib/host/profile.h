@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
+#include "host/gitview.h"
 #include "host/scan.h"
 #include "plan/plan.h"
 
@@ -38,6 +39,7 @@ struct nsrun_profile {
 	enum nsrun_network	network;	/* the default */
 	uint64_t		wall_ms;	/* 0: none */
 	bool			stdin_null;
+	enum nsrun_git		git;
 	struct nsrun_limit	limits[NSRUN_N_LIMITS];
 	uint64_t		tmpfs_size, tmpfs_inodes;
 	enum nsrun_on_hazard	on_hazard;

@@ -48,8 +48,12 @@ etc        mime.types protocols services fonts java-*
 
 device     null zero full random urandom tty
 
+# Of a repository, to be read: HEAD, index, objects and refs, with a
+# configuration made here; no hooks, no logs.
+git        minimal
+
 # Control directories at the project's top, read-only where they exist.
-control    .git .claude .openclaudia
+control    .claude .openclaudia
 
 # What a writable root may not hold (sockets, files with names elsewhere):
 # refuse or shield; and how far it is looked through, then it is refused.

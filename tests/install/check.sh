@@ -7,7 +7,7 @@ srcdir=$1 bindir=$2 libdir=$3 includedir=$4 mandir=$5 apparmordir=$6 cc=$7
 fail() { echo "installcheck: $*" >&2; exit 1; }
 
 for file in "$bindir/oc-nsrun" "$bindir/oc-bwrap" "$libdir/libnsrun.so" "$libdir/pkgconfig/nsrun.pc" \
-    "$includedir/nsrun.h" "$mandir/man1/oc-nsrun.1" "$mandir/man1/oc-bwrap.1" "$mandir/man3/nsrun.3" \
+    "$includedir/nsrun.h" "$mandir/man1/oc-nsrun.1" "$mandir/man1/oc-nsrun-git.1" "$mandir/man1/oc-bwrap.1" "$mandir/man3/nsrun.3" \
     "$mandir/man7/nsrun-threats.7" "$apparmordir/oc-nsrun"; do
 	[ -e "$file" ] || fail "$file is missing"
 done
