@@ -216,7 +216,7 @@ paths() {
 	# Slashes are no names.
 	is "$caller: 4,096 slashes" "$(run --ro-bind / / --tmpfs "$long/../mnt" \
 		ls /mnt)" ""
-	simply "*a host name of 64 bytes*" --unshare-uts --unshare-user \
+	simply "*longer than a host name can be*" --unshare-uts --unshare-user \
 		--hostname "$name" --bind / / touch ran
 	# Bytes are passed on as they are, and are no second line.
 	odd=$(printf 'a\377\376b\033c')
