@@ -24,6 +24,7 @@ struct nsrun_build {
 	size_t				n_roots;
 	bool				runs_git;	/* and nothing else */
 	bool				lacks_git;	/* and shall not get one */
+	bool				is_bare;	/* all of it is covered */
 	struct nsrun_gitargs		git;
 	const char			*git_trusts;	/* a configuration */
 	struct nsrun_err		*err;

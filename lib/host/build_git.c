@@ -306,6 +306,8 @@ nsrun_build_git(struct nsrun_build *b)
 		rc = nsrun_build_git_whole(b, &view);
 	else
 		rc = nsrun_build_git_minimal(b, &view);
+	b->is_bare = !b->runs_git && !view.is_only_a_name &&
+	    !strcmp(view.dir, b->project->path);
 	nsrun_gitview_close(&view);
 	return rc;
 }

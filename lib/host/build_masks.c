@@ -136,7 +136,9 @@ add_asked(struct nsrun_build *b, struct nsrun_masks *masks)
 static int
 add_controls(struct nsrun_build *b, struct nsrun_masks *masks)
 {
-	for (size_t i = 0; b->project && i < b->profile->control.n; i++) {
+	/* A view of ours stands over a bare repository, read-only. */
+	for (size_t i = 0; b->project && !b->is_bare &&
+	    i < b->profile->control.n; i++) {
 		const char *path = nsrun_build_text(b, "%s/%s",
 		    b->project->path, b->profile->control.v[i]);
 
@@ -168,6 +170,8 @@ emit(struct nsrun_build *b, const struct nsrun_mask *mask)
 		.target = mask->path, .pin = mask->pin,
 	};
 
+	if (mask->empty)
+		m.type = S_IFDIR;
 	if (m.kind == NSRUN_MOUNT_PIN)
 		m.source = mask->root;
 	return nsrun_plan_add_mount(b->plan, &m, b->err);

@@ -23,6 +23,8 @@ struct trees {
 	struct nsrun_scan_root	*roots;
 	size_t			*entries;
 	size_t			n;
+	bool			by_git;	/* which replaces files, and has links
+					   of its own to objects elsewhere */
 };
 
 enum nsrun_on_hazard
@@ -144,7 +146,8 @@ exposure(const void *arg, size_t root, const char *path)
 		if (v[i].kind != NSRUN_MOUNT_PIN &&
 		    nsrun_path_is_within(path, v[i].target))
 			result = exposure_by(&v[i], t);
-	return result;
+	return trees->by_git && result == NSRUN_EXPOSURE_WRITABLE ?
+	    NSRUN_EXPOSURE_READONLY : result;
 }
 
 /* Where something else of the plan's stands in a tree. */
@@ -298,7 +301,7 @@ decide(struct nsrun_build *b, struct nsrun_scan *scan,
 int
 nsrun_build_scan(struct nsrun_build *b)
 {
-	struct trees trees = { .n = 0 };
+	struct trees trees = { .by_git = b->runs_git };
 	struct nsrun_scan *scan;
 	int rc;
 

@@ -60,6 +60,11 @@ nsrun_run_deinit(struct nsrun_run *run)
 			continue;
 	}
 	nsrun_netns_end(run);
+	/* Ours to reap, if it is done; else whoever takes over. */
+	nsrun_run_wait_janitor(run);
+	if (run->janitor_fd >= 0)
+		waitid(P_PIDFD, (id_t)run->janitor_fd, NULL,
+		    WEXITED | WNOHANG | __WALL);
 	nsrun_tty_restore(run);
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)
 		nsrun_relay_deinit(&run->relays[i]);

@@ -198,13 +198,14 @@ pid_one() {
 	if [ "$caller" = root ]; then
 		for how in --unshare-pid '--lock-file /etc/passwd' --as-pid-1; do
 			before=$(stat -c '%a %Y %i' "$bwrap")
+			# Only ours: without a pid namespace these are the host's
+			# processes, pid 1 among them.
 			run --ro-bind / / --dev /dev --proc /proc $(case $how in
 				--as*) echo --unshare-pid ;; esac) $how sh -c '
 				for exe in /proc/[0-9]*/exe; do
-					case $(readlink $exe) in
-					*bwrap) chmod 4777 $exe; touch $exe; : >>$exe ;;
-					esac
-				done; chmod 4777 /proc/1/exe' >/dev/null 2>&1
+					[ "$(readlink $exe)" = "$1" ] || continue
+					chmod 4777 $exe; touch $exe; : >>$exe
+				done' _ "$bwrap" >/dev/null 2>&1
 			is "root: the host's program: $how" "$(stat -c '%a %Y %i' "$bwrap")" "$before"
 		done
 	fi
