@@ -18,6 +18,8 @@
 
 #include "apply/prep.h"
 
+enum { NSRUN_NO_JANITOR = -2 };
+
 /* The child's own notes. */
 struct nsrun_child {
 	int	root_fd;	/* the new root; -1 after pivot_root */
@@ -27,7 +29,8 @@ struct nsrun_child {
 	int	masks_fd;	/* what is mounted over masks; or -1 */
 	int	pins_fd;	/* a tree of `pins_of`, out of reach; or -1 */
 	const char *pins_of;
-	int	janitor_fd;	/* socket to it, once there is one; or -1 */
+	int	janitor_fd;	/* socket to it, once there is one; or -1,
+				   or NSRUN_NO_JANITOR: not any more */
 	unsigned int n_own_devs;
 	int	dir_fd;		/* of the last target's parent; -1: none */
 	bool	dir_own;	/* the plan may make things there */

@@ -22,21 +22,28 @@
 
 enum { YOUNG_S = 10 };
 
+/*
+ * An answer that was not heard leaves the next one to the wrong question, so
+ * that is the end of asking: ECANCELED, and the launch fails.
+ */
 static int
-ask(const struct nsrun_child *child, const struct nsrun_stub_request *request,
+ask(struct nsrun_child *child, const struct nsrun_stub_request *request,
     int fd)
 {
 	int answer;
-	ssize_t n;
+	ssize_t n = -1;
 
-	if (nsrun_child_pass(child->janitor_fd, request, sizeof *request,
-	    fd) < 0)
-		return -1;
-	do
-		n = recv(child->janitor_fd, &answer, sizeof answer, 0);
-	while (n < 0 && errno == EINTR);
-	if (n >= 0)
-		errno = n == sizeof answer ? answer : ECANCELED;
+	if (child->janitor_fd >= 0 && nsrun_child_pass(child->janitor_fd,
+	    request, sizeof *request, fd) == 0)
+		do
+			n = recv(child->janitor_fd, &answer, sizeof answer, 0);
+		while (n < 0 && errno == EINTR);
+	if (n != sizeof answer) {
+		nsrun_fd_close(&child->janitor_fd);
+		child->janitor_fd = NSRUN_NO_JANITOR;
+		answer = ECANCELED;
+	}
+	errno = answer;
 	return errno ? -1 : 0;
 }
 
@@ -50,6 +57,10 @@ need_janitor(const struct nsrun_prep *prep, struct nsrun_child *child)
 
 	if (child->janitor_fd >= 0)
 		return 0;
+	if (child->janitor_fd == NSRUN_NO_JANITOR) {
+		errno = ECANCELED;
+		return -1;
+	}
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -1;
 	child->janitor_fd = ends[0];

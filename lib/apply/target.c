@@ -250,6 +250,8 @@ find_place(const struct nsrun_prep *prep, struct nsrun_child *child,
 		if (dir >= 0 && make(prep, child, m, dir, *name, mode) == 0)
 			return 1;
 		made = errno;
+		if (made == ECANCELED)
+			return -1;
 		*fd = open_standing(child, m, target);
 		if (*fd >= 0) {
 			*call = "share";

@@ -107,8 +107,16 @@ $(expected >"$O/expected"; found | diff "$O/expected" - | sed -n '/^[<>]/p' | he
 	elif [ "$rc" != 0 ] && [ "$n_lines" != 1 ] && [ "$n" -gt "$loader" ]; then
 		echo "status $rc, and $n_lines lines: $(cat "$O/said")"
 	fi
-	left=$(ls -A "$P")
-	[ "$left" = "$before" ] && return
+	# Who failed without a pid namespace does not wait long for the janitor.
+	for _ in $(seq 50); do
+		left=$(ls -A "$P")
+		[ "$left" = "$before" ] && return
+		case $machine.$call in
+		x86_64.5 | x86_64.73 | x86_64.262 | x86_64.263) break ;;
+		aarch64.32 | aarch64.35 | aarch64.79 | aarch64.80) break ;;
+		esac
+		sleep 0.1
+	done
 	rm -rf "$P/.none" "$P/.new"
 	# Nobody is there to do what the janitor could not: look at it by fstat
 	# or fstatat, get its lock by flock, unlinkat it.
