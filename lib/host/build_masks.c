@@ -170,8 +170,6 @@ emit(struct nsrun_build *b, const struct nsrun_mask *mask)
 		.target = mask->path, .pin = mask->pin,
 	};
 
-	if (mask->empty)
-		m.type = S_IFDIR;
 	if (m.kind == NSRUN_MOUNT_PIN)
 		m.source = mask->root;
 	return nsrun_plan_add_mount(b->plan, &m, b->err);

@@ -122,7 +122,6 @@ add(const struct walk *w, enum nsrun_mount_kind kind, const char *name,
 	v[masks->n++] = (struct nsrun_mask){
 		.kind = kind, .path = path, .root = w->root->path,
 		.optional = w->optional,
-		.empty = kind == NSRUN_MOUNT_ABSENT && !w->hide,
 		.pin = {
 			.dev = st->st_dev, .ino = st->st_ino,
 			.type = st->st_mode & S_IFMT,

@@ -31,7 +31,6 @@ struct nsrun_mask {
 	const char	*path;		/* absolute and clean */
 	const char	*root;		/* the root's path */
 	bool		optional;	/* HIDE: it may be gone by then */
-	bool		empty;		/* ABSENT: as an empty directory */
 	struct nsrun_pin pin;		/* of what stands there; ABSENT: of
 					   the directory that lacks it, and the
 					   owner of its root */
@@ -56,9 +55,7 @@ void nsrun_masks_deinit(struct nsrun_masks *masks);
 /*
  * Add what makes `path`, absolute and clean, hold: read-only where it is a
  * control name, not to be seen where it is hidden, not to be made where it is
- * absent: a control name as an empty directory, since programs that list the
- * directory stumble over a name that leads nowhere. `optional`: it may be gone
- * when the sandbox starts.
+ * absent. `optional`: it may be gone when the sandbox starts.
  */
 int nsrun_masks_add(struct nsrun_masks *masks, const char *path, bool hide,
     bool optional);

@@ -105,9 +105,7 @@ struct nsrun_mount {
 	mode_t			mode;		/* 0: the kind's own */
 	mode_t			parent_mode;	/* of parents made; 0: 0755 */
 	mode_t			type;		/* BIND: S_IFDIR or S_IFREG when
-						   known, which saves asking;
-						   ABSENT: S_IFDIR, looks like
-						   an empty directory */
+						   known, which saves asking */
 	uint64_t		size_bytes;	/* tmpfs kinds; 0: the kernel's,
 						   never in a profile's plan */
 	uint64_t		n_inodes;	/* DEVPTS: terminals */

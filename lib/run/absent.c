@@ -227,20 +227,15 @@ key_of(const struct stat *dir, const char *name)
 	return (off_t)(hash >> 2);
 }
 
-/*
- * A socket, or a directory where that is wanted or there can be no socket. 0 or
- * errno.
- */
+/* A socket, or where that cannot be, a directory. 0 or errno. */
 static int
-create(const struct nsrun_absents *a, struct nsrun_absent *one,
-    const char *name)
+create(struct nsrun_absent *one, const char *name)
 {
-	bool dir = S_ISDIR(a->plan->mounts.v[one->mount].type);
 	struct stat st;
 
-	if (!dir && mknodat(one->dir_fd, name, NSRUN_STUB_SOCKET, 0) == 0)
+	if (mknodat(one->dir_fd, name, NSRUN_STUB_SOCKET, 0) == 0)
 		return 0;
-	if (!dir && errno != EPERM && errno != EOPNOTSUPP && errno != EINVAL &&
+	if (errno != EPERM && errno != EOPNOTSUPP && errno != EINVAL &&
 	    errno != ENOSYS)
 		return errno;
 	if (mkdirat(one->dir_fd, name, NSRUN_STUB_DIR & 07777) < 0)
@@ -266,7 +261,7 @@ have(const struct nsrun_absents *a, struct nsrun_absent *one,
 			return nsrun_stub_is_one(&st) ? 0 : EEXIST;
 		if (errno != ENOENT)
 			return errno;
-		errnum = create(a, one, name);
+		errnum = create(one, name);
 		if (errnum != EEXIST)
 			break;
 	}

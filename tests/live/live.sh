@@ -83,7 +83,7 @@ JS
 		is "$caller: $what" "$(run -- node t.js 2>&1)" "child worker"
 		what="npm: a package's tests"
 		if has npm && as "$caller" mkdir -p pkg && as "$caller" sh -c 'cd pkg && cat >package.json <<"J"
-{ "name": "t", "version": "1.0.0", "scripts": { "test": "node --test" } }
+{ "name": "t", "version": "1.0.0", "scripts": { "test": "node --test a.test.js" } }
 J
 echo "require(\"node:test\")(\"works\", () => {});" >a.test.js'; then
 			status "$caller: $what" 0 as "$caller" "$oc" run --stdin null --project pkg -- npm test
