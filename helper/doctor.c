@@ -238,7 +238,7 @@ check_installation(struct doctor *d)
 		return;
 	}
 	path[n] = '\0';
-	if (nsrun_trust_check(path, &err) == 0)
+	if (nsrun_trust_check(path, NSRUN_STEP_OPTION, &err) == 0)
 		report(d, OK, "installation", path, NULL);
 	else
 		report(d, FAIL, "installation", cause(&err, text, sizeof text),

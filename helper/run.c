@@ -16,6 +16,7 @@
 #include "run/probe.h"
 #include "run/run.h"
 #include "run/status.h"
+#include "unsandboxed.h"
 
 /*
  * The signals that are passed on, as a descriptor. What the caller had ignored
@@ -75,6 +76,8 @@ exit_status(const struct nsrun_run *run, const struct nsrun_err *err)
 static int
 execute(struct nsrun_run *run, const struct opts *opts, struct nsrun_err *err)
 {
+	if (run->plan->boundary != NSRUN_BOUNDARY_SANDBOX)
+		return unsandboxed_run(run, opts->status_fd, err);
 	if (nsrun_launch(run, err) < 0 ||
 	    nsrun_supervise(run, NSRUN_STATE_RUNNING, err) < 0)
 		return -1;

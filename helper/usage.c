@@ -21,7 +21,8 @@ usage_print(FILE *out)
 	    "       oc-nsrun bwrap [OPTION]... [--] COMMAND [ARGUMENT]...\n"
 	    "       oc-nsrun explain [--json] bwrap [OPTION]... COMMAND\n"
 	    "       oc-nsrun doctor [--json]\n"
-	    "       oc-nsrun policy show [NAME]\n"
+	    "       oc-nsrun policy list | show NAME | check FILE\n"
+	    "       oc-nsrun policy export NAME --arch ARCH [--variant V]\n"
 	    "       oc-nsrun --version\n\n"
 	    "Runs COMMAND in a sandbox of Linux namespaces. See"
 	    " oc-nsrun(1).\n\n", out);

@@ -103,6 +103,21 @@ same "nsrun-profiles.5: the environment" \
 		"$environment" | grep -o '"[^"]*"' | tr -d '"'
 	table "$environment" '} own\[\] = {' '};')"
 
+# nsrun-session(7)
+same "nsrun-session.7: variables" \
+	"$(section nsrun-session.7 ENVIRONMENT | items Ev)" \
+	"$(grep -o '"OPENCLAUDIA_[A-Z_]*"' "$srcdir"/lib/host/grants.c |
+		tr -d '"')"
+same "nsrun-session.7: keywords" \
+	"$(subsection nsrun-session.7 "The configuration" |
+		sed -n 's/^\.It Ic \([a-z-]*\).*/\1/p')" \
+	"$(table "$srcdir"/lib/host/config.c '^} lists\[\] = {' '^};'
+	table "$srcdir"/lib/host/config.c '^} keywords\[\] = {' '^};')"
+is "nsrun-profiles.5: the profiles" \
+	"$(section nsrun-profiles.5 "THE PROFILES" |
+		sed -n 's/^\.It Cm \([a-z-]*\) Ta.*/\1/p' | sort)" \
+	"$($oc policy list | sed -n 's/^profile //p' | sort)"
+
 # nsrun-policy(5)
 same "nsrun-policy.5: keywords" \
 	"$(section nsrun-policy.5 SYNTAX |

@@ -3,9 +3,8 @@
 
 #include <inttypes.h>
 
-/* Length of the valid UTF-8 sequence at s (RFC 3629), or 0. */
-static int
-utf8_length(const unsigned char *s)
+int
+nsrun_utf8_length(const unsigned char *s)
 {
 	int n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] <= 0xdf ? 2 :
 	    (s[0] & 0xf0) == 0xe0 ? 3 : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4 : 0;
@@ -27,7 +26,7 @@ put_string(FILE *out, const char *text)
 
 	putc('"', out);
 	while (*s) {
-		int n = utf8_length(s);
+		int n = nsrun_utf8_length(s);
 
 		if (n == 0)
 			fprintf(out, "\\udc%02x", *s++);

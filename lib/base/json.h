@@ -18,6 +18,9 @@ struct nsrun_json {
 	bool	comma;		/* something stands before the next value */
 };
 
+/* Length of the valid UTF-8 sequence at s (RFC 3629), or 0. */
+int nsrun_utf8_length(const unsigned char *s);
+
 void nsrun_json_open(struct nsrun_json *j, const char *name, char bracket);
 void nsrun_json_close(struct nsrun_json *j, char bracket);
 /* value NULL writes null. */

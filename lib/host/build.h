@@ -9,18 +9,22 @@
 #include "host/profile.h"
 #include "host/request.h"
 #include "host/roots.h"
+#include "host/session.h"
 #include "plan/plan.h"
 
 struct nsrun_build {
 	struct nsrun_plan		*plan;
 	const struct nsrun_profile	*profile;
 	const struct nsrun_request	*request;
+	const struct nsrun_session	*session;
+	struct nsrun_session		*own_session;	/* of this launch */
 	const char			*home;		/* inside */
 	const char			*host_home;	/* NULL: none */
 	const char			*user, *shell;
 	const struct nsrun_granted	*project;	/* NULL: none */
 	struct nsrun_granted		*roots;		/* shallow first */
 	size_t				n_roots;
+	struct nsrun_words		toolchains;	/* that are shown */
 	struct nsrun_err		*err;
 };
 
@@ -31,8 +35,9 @@ int nsrun_build_devices(struct nsrun_build *b);
 int nsrun_build_proc(struct nsrun_build *b);
 /* build_etc.c: a synthetic /etc. */
 int nsrun_build_etc(struct nsrun_build *b);
-/* build_roots.c: toolchains of the home, the granted roots and controls. */
+/* toolchain.c: those of the home, and where variables say. */
 int nsrun_build_toolchains(struct nsrun_build *b);
+/* build_roots.c: the granted roots and controls. */
 int nsrun_build_open_roots(struct nsrun_build *b);
 int nsrun_build_roots(struct nsrun_build *b);
 int nsrun_build_cwd(struct nsrun_build *b);

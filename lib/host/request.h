@@ -40,6 +40,9 @@ struct nsrun_request {
 	enum nsrun_as		as;
 	uid_t			as_uid;
 	gid_t			as_gid;
+	const char		*server;	/* PLUGIN/SERVER; NULL: none */
+	bool			has_hook_mode;
+	enum nsrun_boundary	hook_mode;
 	bool			stdin_null;
 	bool			has_network, has_timeout;
 	enum nsrun_network	network;

@@ -87,6 +87,28 @@ nsrun_stdio_name(enum nsrun_stdio stdio)
 }
 
 const char *
+nsrun_plan_network(const struct nsrun_plan *plan)
+{
+	return plan->boundary == NSRUN_BOUNDARY_SANDBOX ?
+	    nsrun_network_name(plan->network) : "host";
+}
+
+const char *
+nsrun_boundary_name(enum nsrun_boundary boundary)
+{
+	static const char *const names[] = {
+		[NSRUN_BOUNDARY_SANDBOX]	= "sandbox",
+		[NSRUN_BOUNDARY_UNSANDBOXED]	= "unsandboxed",
+		[NSRUN_BOUNDARY_HOOK_ENV_SCRUB]	= "hook-env-scrub",
+		[NSRUN_BOUNDARY_HOOK_NONE]	= "hook-none",
+	};
+	_Static_assert(sizeof names / sizeof *names == NSRUN_N_BOUNDARIES,
+	    "all");
+
+	return names[boundary];
+}
+
+const char *
 nsrun_network_name(enum nsrun_network network)
 {
 	static const char *const names[] = {

@@ -133,13 +133,16 @@ nsrun_print_json(FILE *out, const struct nsrun_plan *plan)
 	nsrun_json_open(&j, NULL, '{');
 	nsrun_json_number(&j, "v", 1);
 	nsrun_json_string(&j, "profile", plan->profile);
+	nsrun_json_string(&j, "boundary", nsrun_boundary_name(plan->boundary));
+	if (plan->server)
+		nsrun_json_string(&j, "server", plan->server);
 	put_identity(&j, plan);
 	nsrun_json_open(&j, "namespaces", '[');
 	for (int i = 0; i < NSRUN_N_NAMESPACES; i++)
 		if (plan->namespaces & nsrun_namespaces[i].flag)
 			nsrun_json_string(&j, NULL, nsrun_namespaces[i].name);
 	nsrun_json_close(&j, ']');
-	nsrun_json_string(&j, "network", nsrun_network_name(plan->network));
+	nsrun_json_string(&j, "network", nsrun_plan_network(plan));
 	nsrun_json_put_filters(&j, plan);
 	nsrun_json_put_names(&j, "fallbacks", plan->fallbacks,
 	    plan->n_fallbacks);
@@ -149,6 +152,7 @@ nsrun_print_json(FILE *out, const struct nsrun_plan *plan)
 		put_mount(&j, &plan->mounts.v[i]);
 	nsrun_json_close(&j, ']');
 	put_environment(&j, plan);
+	nsrun_json_put_names(&j, "granted", plan->granted, plan->n_granted);
 	put_rest(&j, plan);
 	nsrun_json_close(&j, '}');
 	putc('\n', out);

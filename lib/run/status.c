@@ -89,9 +89,10 @@ nsrun_status_started(int fd, const struct nsrun_run *run)
 		return;
 	nsrun_json_number(&r.json, "pid", (uint64_t)run->pid);
 	nsrun_json_string(&r.json, "profile", plan->profile);
+	nsrun_json_string(&r.json, "boundary",
+	    nsrun_boundary_name(plan->boundary));
 	put_namespaces(&r.json, run);
-	nsrun_json_string(&r.json, "network",
-	    nsrun_network_name(plan->network));
+	nsrun_json_string(&r.json, "network", nsrun_plan_network(plan));
 	nsrun_json_put_filters(&r.json, plan);
 	nsrun_json_number(&r.json, "uid", who->uid);
 	nsrun_json_number(&r.json, "gid", who->gid);
