@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "bwrap.h"
 #include "helper.h"
+#include "host/request.h"
 #include "nsrun.h"
 #include "opts.h"
 
@@ -19,6 +20,7 @@ print(const struct opts *opts, struct nsrun_err *err)
 	    NSRUN_FORMAT_TREE;
 	int rc;
 
+	opts->request->only_explains = true;
 	if (nsrun_plan_new(&plan, opts->request, err) < 0)
 		return -1;
 	rc = nsrun_plan_print(plan, format, STDOUT_FILENO, err);

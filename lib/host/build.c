@@ -319,6 +319,7 @@ set_environment(struct nsrun_build *b)
 		.home = b->home, .user = b->user, .shell = b->shell,
 		.cwd = b->plan->cwd,
 		.project = b->project ? b->project->path : NULL,
+		.temp = b->session->temp ? b->session->temp : "/tmp",
 		.toolchains = &b->toolchains,
 	};
 
@@ -363,6 +364,11 @@ build(struct nsrun_build *b)
 		return -1;
 	for (int i = 0; i < NSRUN_N_NAMESPACES; i++)
 		plan->namespaces |= nsrun_namespaces[i].flag;
+	if (b->request->host_temp && !b->request->temp &&
+	    !b->request->only_explains)
+		return nsrun_err_rule(b->err, NSRUN_STEP_OPTION,
+		    "is made by oc-nsrun, not by the library", "--temp host",
+		    NULL);
 	if (!b->request->argv || !*b->request->argv)
 		return nsrun_err_rule(b->err, NSRUN_STEP_OPTION,
 		    "no command given", NULL, NULL);

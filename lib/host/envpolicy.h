@@ -39,6 +39,7 @@ struct nsrun_env_facts {
 	const char	*shell;
 	const char	*cwd;
 	const char	*project;	/* NULL: none */
+	const char	*temp;
 	const struct nsrun_words *toolchains;	/* that are visible */
 };
 

@@ -135,6 +135,15 @@ set_as(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 }
 
 static int
+set_temp(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	if (strcmp(value, "host") && strcmp(value, "private"))
+		return bad(err, "is neither private nor host", value);
+	r->host_temp = *value == 'h';
+	return 0;
+}
+
+static int
 set_server(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 {
 	if (nsrun_server_check(value, err) < 0)
@@ -236,6 +245,8 @@ const struct nsrun_request_word nsrun_request_words[] = {
 	{ "as", "keep|owner|UID:GID", "who it is on the host, for root callers",
 	    set_as },
 	{ "env", "NAME[=VALUE]", "grant or set a variable", add_env },
+	{ "temp", "private|host", "TMPDIR: in memory, or the same path outside",
+	    set_temp },
 	{ "server", "PLUGIN/SERVER", "the trusted server that it is",
 	    set_server },
 	{ "hook-mode", "full|env-scrub|none", "how much a hook is sandboxed",

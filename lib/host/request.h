@@ -40,6 +40,9 @@ struct nsrun_request {
 	enum nsrun_as		as;
 	uid_t			as_uid;
 	gid_t			as_gid;
+	bool			host_temp;	/* a directory on the host */
+	const char		*temp;		/* is this one; NULL: not yet */
+	bool			only_explains;	/* and so never needs one */
 	const char		*server;	/* PLUGIN/SERVER; NULL: none */
 	bool			has_hook_mode;
 	enum nsrun_boundary	hook_mode;

@@ -51,7 +51,7 @@ check_root(const struct nsrun_session *s, const struct nsrun_granted *root,
 }
 
 static int
-open_root(struct nsrun_session *s, const char *path, bool writable,
+add_root(struct nsrun_session *s, const char *path, bool writable,
     const char *home, enum nsrun_step step, struct nsrun_err *err)
 {
 	struct nsrun_granted *v = nsrun_arena_grow(&s->arena, s->roots,
@@ -63,7 +63,17 @@ open_root(struct nsrun_session *s, const char *path, bool writable,
 	if (nsrun_root_open(&v[s->n_roots], &s->arena, path, writable, home,
 	    step, err) < 0)
 		return -1;
-	return check_root(s, &v[s->n_roots++], step, err);
+	s->n_roots++;
+	return 0;
+}
+
+static int
+open_root(struct nsrun_session *s, const char *path, bool writable,
+    const char *home, enum nsrun_step step, struct nsrun_err *err)
+{
+	if (add_root(s, path, writable, home, step, err) < 0)
+		return -1;
+	return check_root(s, &s->roots[s->n_roots - 1], step, err);
 }
 
 /*
@@ -89,6 +99,12 @@ open_roots(struct nsrun_session *s, const struct nsrun_request *r,
 		if (open_root(s, r->roots[i].path, r->roots[i].writable, home,
 		    NSRUN_STEP_ROOT, err) < 0)
 			return -1;
+	/* Ours, so no grant of the site's is asked for. */
+	if (r->temp) {
+		if (add_root(s, r->temp, true, home, NSRUN_STEP_ROOT, err) < 0)
+			return -1;
+		s->temp = s->roots[s->n_roots - 1].path;
+	}
 	if (r->project) {
 		if (open_root(s, r->project, true, home, NSRUN_STEP_PROJECT,
 		    err) < 0)
