@@ -40,6 +40,9 @@ explain_main(int argc, char *argv[])
 		return bwrap_explain_main(argc - 1 - json, argv + 1 + json,
 		    json);
 	rc = opts_parse(&opts, argc, argv, &err);
+	if (rc == 0 && opts.log_fd >= 0)
+		rc = nsrun_err_rule(&err, NSRUN_STEP_OPTION, "belongs to run",
+		    "--log-fd", NULL);
 	if (rc == 0 && opts.help)
 		usage_print(stdout);
 	else if (rc == 0)

@@ -14,6 +14,7 @@
 #include "host/request.h"
 #include "opts.h"
 #include "plan/plan.h"
+#include "run/log.h"
 #include "run/probe.h"
 #include "run/run.h"
 #include "run/status.h"
@@ -79,14 +80,17 @@ static int
 execute(struct nsrun_run *run, const struct opts *opts, struct nsrun_err *err)
 {
 	if (run->plan->boundary != NSRUN_BOUNDARY_SANDBOX)
-		return unsandboxed_run(run, opts->status_fd, err);
+		return unsandboxed_run(run, opts->status_fd, opts->log_fd,
+		    err);
 	if (nsrun_launch(run, err) < 0 ||
 	    nsrun_supervise(run, NSRUN_STATE_RUNNING, err) < 0)
 		return -1;
 	nsrun_status_started(opts->status_fd, run);
+	nsrun_log_start(opts->log_fd, run);
 	if (nsrun_supervise(run, NSRUN_STATE_ENDED, err) < 0)
 		return -1;
 	nsrun_status_exited(opts->status_fd, run);
+	nsrun_log_end(opts->log_fd, run);
 	return 0;
 }
 
@@ -138,6 +142,7 @@ run_request(struct opts *opts, const struct nsrun_temp *temp, int signal_fd,
 
 	if (nsrun_plan_new(&plan, opts->request, err) < 0)
 		return status;
+	nsrun_log_preflight(opts->log_fd, plan);
 	if (!*temp->path || nsrun_temp_give(temp, plan->identity.host_uid,
 	    plan->identity.host_gid, err) == 0)
 		status = run_plan(opts, plan, signal_fd, watch_fd, &again, err);
@@ -206,6 +211,7 @@ run_main(int argc, char *argv[])
 	if (err.step != NSRUN_STEP_NONE) {
 		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &err);
 		nsrun_status_failed(opts.status_fd, &err, status);
+		nsrun_log_denial(opts.log_fd, &err, status);
 	}
 	opts_deinit(&opts);
 	return status;

@@ -25,6 +25,7 @@
 #include "base/file.h"
 #include "base/sys.h"
 #include "plan/plan.h"
+#include "run/log.h"
 #include "run/run.h"
 #include "run/status.h"
 
@@ -271,7 +272,8 @@ start(struct nsrun_run *run, struct nsrun_err *err)
 }
 
 int
-unsandboxed_run(struct nsrun_run *run, int status_fd, struct nsrun_err *err)
+unsandboxed_run(struct nsrun_run *run, int status_fd, int log_fd,
+    struct nsrun_err *err)
 {
 	struct watch w = { .run = run };
 	int64_t started_ms = now_ms();
@@ -285,6 +287,7 @@ unsandboxed_run(struct nsrun_run *run, int status_fd, struct nsrun_err *err)
 	if (timeout_ms)
 		w.deadline_ms = started_ms + (int64_t)timeout_ms;
 	nsrun_status_started(status_fd, run);
+	nsrun_log_start(log_fd, run);
 	rc = watch(&w, &info);
 	if (rc < 0)
 		nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "waitid", NULL, NULL);
@@ -292,7 +295,9 @@ unsandboxed_run(struct nsrun_run *run, int status_fd, struct nsrun_err *err)
 		set_result(run, &info, started_ms);
 	nsrun_fd_close(&run->pidfd);
 	run->pid = 0;
-	if (rc == 0)
+	if (rc == 0) {
 		nsrun_status_exited(status_fd, run);
+		nsrun_log_end(log_fd, run);
+	}
 	return rc;
 }

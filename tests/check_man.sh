@@ -154,7 +154,12 @@ same "nsrun-status.5: steps and categories" \
 same "nsrun-status.5: fields of records" \
 	"$(section nsrun-status.5 RECORDS | items Va)" \
 	"$(fields "$srcdir"/lib/run/status.c
+	echo v event | tr ' ' '\n'
 	echo filters name variant sha256 | tr ' ' '\n')"
+same "nsrun-status.5: fields of the log" \
+	"$(section nsrun-status.5 LOG | items Va)" \
+	"$(fields "$srcdir"/lib/run/log.c
+	echo v event filters | tr ' ' '\n')"
 same "nsrun-status.5: fields of the plan" \
 	"$(section nsrun-status.5 PLAN | items Va
 	echo name variant sha256)" \
