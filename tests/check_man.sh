@@ -166,7 +166,8 @@ same "nsrun-status.5: fields of the plan" \
 	"$(fields "$srcdir"/lib/plan/print_json.c)"
 same "nsrun-status.5: fields of doctor" \
 	"$(section nsrun-status.5 DOCTOR | items Va)" \
-	"$(fields "$srcdir"/helper/doctor.c)"
+	"$(fields "$srcdir"/helper/doctor.c
+	fields "$srcdir"/helper/doctor_session.c)"
 same "nsrun-status.5: kinds of mounts" \
 	"$(section nsrun-status.5 PLAN | items Li)" \
 	"$(table "$srcdir"/lib/plan/names.c '\[NSRUN_MOUNT_ROOT\]' '};')"

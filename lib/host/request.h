@@ -53,6 +53,7 @@ struct nsrun_request {
 	uint64_t		timeout_ms;		/* 0: none */
 	uint64_t		max_output_bytes;	/* 0: no cap */
 	char			**argv;
+	bool			probes;		/* the host, not its grants */
 	bool			share_network;	/* a fallback, not a wish */
 	bool			for_program;	/* our thread is our process */
 	bool			reports;	/* somebody reads the records */
