@@ -35,7 +35,8 @@ make_project(const char *null)
 	snprintf(payload, sizeof payload, "%s/null", project);
 	snprintf(command, sizeof command, "mkdir -p %s && cd %s && mkdir -p"
 	    " .git/hooks .claude d ../../mounts && touch .git/hooks/sample"
-	    " .claude/settings .env .npmrc secret.key lock && cp %s null && chmod 755 null", project, project, null);
+	    " .claude/settings .env .npmrc secret.key lock && cp %s null &&"
+	    " chmod 755 null", project, project, null);
 	if (system(command) != 0)
 		bench_die("project");
 }
