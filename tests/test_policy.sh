@@ -2,8 +2,8 @@
 # policy: what is listed, shown, checked and exported is what is loaded.
 . "${srcdir:?}"/tests/lib.sh
 
-embedded="document-parser git-worktree language-server mcp-stdio quality-gate
-repository-hook shell static-analyzer"
+embedded="document-parser git git-worktree language-server mcp-stdio
+quality-gate repository-hook shell static-analyzer"
 for caller in $callers; do
 	policy() { as "$caller" "$oc" policy "$@"; }
 	is "$caller: the profiles" "$(policy list | sed -n 's/^profile //p' | sort | tr '\n' ' ')" \

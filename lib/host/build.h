@@ -29,6 +29,9 @@ struct nsrun_build {
 	bool				lacks_git;	/* nor gets one */
 	struct nsrun_gitargs		git;
 	const char			*git_trusts;	/* a configuration */
+	const char			**git_objects;	/* directories: git
+							   adds and unlinks */
+	size_t				n_git_objects;
 	struct nsrun_words		toolchains;	/* that are shown */
 	struct nsrun_err		*err;
 };

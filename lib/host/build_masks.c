@@ -62,7 +62,23 @@ nsrun_request_add_mask(struct nsrun_request *r, const char *value,
 	return v[r->n_masks++] ? 0 : -1;
 }
 
-/* The roots as masks want them: the same place twice counts once. */
+/* A bare repository: what is shown at the root is a view of it. */
+static bool
+is_view(const struct nsrun_mounts *mounts, size_t i)
+{
+	const char *path = mounts->v[i].target;
+
+	for (i++; i < mounts->n; i++)
+		if (mounts->v[i].kind == NSRUN_MOUNT_TMPFS &&
+		    !strcmp(mounts->v[i].target, path))
+			return true;
+	return false;
+}
+
+/*
+ * The roots as masks want them: the same place twice counts once, and a view
+ * has only what we put there, which nobody can add to.
+ */
 static struct nsrun_mask_root *
 list_roots(const struct nsrun_build *b, size_t *n)
 {
@@ -75,7 +91,8 @@ list_roots(const struct nsrun_build *b, size_t *n)
 		const struct nsrun_mount *m = &mounts->v[i];
 
 		if (m->kind == NSRUN_MOUNT_BIND &&
-		    m->flags & NSRUN_MOUNT_GRANT && *n < b->n_roots)
+		    m->flags & NSRUN_MOUNT_GRANT && *n < b->n_roots &&
+		    !is_view(mounts, i))
 			v[(*n)++] = (struct nsrun_mask_root){
 				.path = m->target, .fd = m->pin.fd,
 				.writable = !(m->flags & NSRUN_MOUNT_RDONLY),
@@ -116,6 +133,23 @@ place(struct nsrun_build *b, const struct nsrun_masks *masks, const char *mask)
 	return found;
 }
 
+/* In no root: it is in a view, and then not to be what that shows. */
+static int
+check_view(struct nsrun_build *b, const char *path)
+{
+	const struct nsrun_mounts *mounts = &b->plan->mounts;
+
+	for (size_t i = 0; i < mounts->n; i++)
+		if (nsrun_path_is_within(mounts->v[i].target, path) ||
+		    (nsrun_path_is_within(path, mounts->v[i].target) &&
+		    nsrun_path_is_within(mounts->v[i].target,
+		    b->project->path) &&
+		    strcmp(mounts->v[i].target, b->project->path)))
+			return nsrun_err_rule(b->err, NSRUN_STEP_MASK,
+			    "is shown of a bare repository", path, NULL);
+	return 0;
+}
+
 static int
 add_one(struct nsrun_build *b, struct nsrun_masks *masks, const char *mask,
     const char **patterns, size_t *n)
@@ -127,6 +161,8 @@ add_one(struct nsrun_build *b, struct nsrun_masks *masks, const char *mask,
 		    nsrun_err_rule(b->err, NSRUN_STEP_MASK, *mask == '/' ?
 		    "is beneath no granted root" :
 		    "is relative, and there is no project", mask, NULL);
+	if (!nsrun_masks_root_of(masks, path))
+		return check_view(b, path);
 	if (!nsrun_glob_is_one(mask))
 		return nsrun_masks_add(masks, path, true, false);
 	patterns[(*n)++] = path;

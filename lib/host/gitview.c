@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/stub.h"
 #include "base/sys.h"
 #include "host/gitconfig.h"
 
@@ -311,10 +312,12 @@ open_at(struct nsrun_gitview *view, struct nsrun_arena *arena, int fd,
     struct nsrun_err *err)
 {
 	struct stat st;
+	bool there = fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0;
 
-	if (fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0) {
-		if (errno != ENOENT)
-			return failed("fstatat", view->worktree, ".git", err);
+	if (!there && errno != ENOENT)
+		return failed("fstatat", view->worktree, ".git", err);
+	/* Where another sandbox keeps the name absent it is that. */
+	if (!there || nsrun_stub_is_one(&st)) {
 		if (!seems_git(fd))
 			return 0;
 		view->dir = view->common = view->worktree;

@@ -119,12 +119,11 @@ File exists"
 more"
 	echo one >"$p/one"; git_ update-index --refresh >/dev/null
 	before=$(tree)
-	is "$caller: a control file is read-only" "$(mv "$p/.git" "$p/../g"
-		echo "gitdir: ../g" >"$p/.git"
-		run -- sh -c 'cat .git; echo x >.git; rm .git; mv .git g; mkdir .git' \
+	is "$caller: a control file is read-only" "$(as_owner sh -c "echo control >$p/.claude"
+		run -- sh -c 'cat .claude; echo x >.claude; rm .claude; mv .claude g; mkdir .claude' \
 			2>&1 | sed 's/.*: //'
-		rm "$p/.git"; mv "$p/../g" "$p/.git")" \
-"../g
+		rm "$p/.claude")" \
+"control
 Read-only file system
 Device or resource busy
 Device or resource busy
