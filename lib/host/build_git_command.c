@@ -169,6 +169,19 @@ add_own_config(struct nsrun_build *b)
 	return nsrun_plan_add_mount(b->plan, &m, b->err);
 }
 
+/* A linked work tree has submodules of its own, and not those of the main. */
+static int
+keep_modules(struct nsrun_build *b, const struct nsrun_gitview *v)
+{
+	const char *path = nsrun_build_text(b, "%s/modules", v->common);
+
+	if (!path)
+		return -1;
+	return v->common == v->dir ? 0 : nsrun_build_git_pinned(b,
+	    v->common_fd, "modules", path, NSRUN_MOUNT_RDONLY |
+	    NSRUN_MOUNT_RECURSIVE);
+}
+
 static int
 check_whole(struct nsrun_build *b, const struct nsrun_gitview *v)
 {
@@ -196,7 +209,7 @@ nsrun_build_git_whole(struct nsrun_build *b, const struct nsrun_gitview *v)
 	    v->common_fd, ".", v->common, flags) < 0) ||
 	    nsrun_build_git_config(b, v, NSRUN_GITCONFIG_COMMAND,
 	    NSRUN_MOUNT_DATA) < 0 || trust_view(b, v) < 0 ||
-	    add_objects(b, v) < 0 ||
+	    add_objects(b, v) < 0 || keep_modules(b, v) < 0 ||
 	    nsrun_build_git_modules(b, v, add_module) < 0 ||
 	    nsrun_build_git_hide_links(b, v, n) < 0)
 		return -1;
