@@ -80,6 +80,14 @@ for caller in $callers; do
 	status "$caller: a mistake fails every launch" 125 run -- true
 	like "$caller: ... and is named" "$said" "*/etc/oc-nsrun/oc-nsrun.conf:2:1: is no keyword*"
 
+	printf 'profile any\nproject any\nmask .site-secret sub/absent\n' | write oc-nsrun.conf
+	as "$caller" sh -c 'mkdir -p sub; echo canary >.site-secret; echo canary >.env'
+	status "$caller: the site's mask" 1 run --project . -- cat .site-secret
+	status "$caller: ... of an absent name" 1 run --project . -- mkdir sub/absent
+	status "$caller: ... beside the environment's" 1 at "$caller" OPENCLAUDIA_PROJECT_SECRET_MASKS=.env "$oc" run --project . -- cat .env
+	like "$caller: ... are told" "$(at "$caller" "$oc" run --stdin null --project . --status-fd 1 -- true)" '*"masks": *.site-secret", "mask": "hidden"*sub/absent", "mask": "absent"*'
+	rm "$p/.site-secret" "$p/.env"
+
 	# No sandbox: where both the environment and the site say so.
 	printf 'profile any\nproject any\nenv any\npermit unsandboxed\n' | write oc-nsrun.conf
 	off() { at "$caller" OPENCLAUDIA_BASH_SANDBOX=off SECRET=canary "$oc" "$@"; }
@@ -95,9 +103,13 @@ for caller in $callers; do
 	status "$caller: ... nothing outlives it" 0 off run --project . -- sh -c 'setsid sleep 87.65 & exit 0'
 	fails "$caller: ... also not in a session of its own" pgrep -f '^sleep 87.65'
 	is "$caller: ... descriptors" "$(off run -- sh -c 'ls /proc/self/fd | wc -l' 9</etc/passwd 2>/dev/null)" 4
-	for word in "--limit cpu=1" "--max-output 5" "--network denied" "--as 1:1"; do
+	for word in "--limit cpu=1" "--max-output 5" "--network denied" "--as 1:1" "--mask x" "--on-hazard refuse"; do
 		status "$caller: ... $word would not hold" 125 off run $word -- true
 	done
+	as "$caller" mkdir -p .git
+	status "$caller: ... nor would what git is kept from" 125 off git --project . -- status
+	like "$caller: ... told" "$said" "*git: holds in a sandbox only"
+	rmdir "$p/.git"
 	status "$caller: ... an ungranted root all the same" 125 off run --ro "$d/shared" -- true
 	status "$caller: on, all is as before" 0 run -- sh -c '! test -e /sys'
 	hook() { at "$caller" OPENCLAUDIA_TRUST_UNSANDBOXED_HOOKS=$1 SECRET=canary "$oc" run --profile repository-hook --hook-mode $2 --project . -- sh -c 'echo ${SECRET-none} $CLAUDE_PROJECT_DIR' 2>/dev/null; }

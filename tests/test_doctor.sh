@@ -19,6 +19,7 @@ $line*"
 		OPENCLAUDIA_AGENT_ENV_GRANTS=CANARY_A CANARY_A=canary-value OPENCLAUDIA_TRUST_MCP_SERVERS="a/b,c/d" \
 		OPENCLAUDIA_MCP_ENV_GRANTS=X_TOKEN,Y_TOKEN X_TOKEN=canary-value "$oc" doctor)
 	like "$caller: roots" "$said" "*capability roots: 2 read-only, 1 read-write*"
+	like "$caller: masks" "$(doctor OPENCLAUDIA_PROJECT_SECRET_MASKS=a,canary/b "$oc" doctor)" "*ok    masks: 2*"
 	like "$caller: variables" "$said" "*grants: 1 variable name, values redacted*"
 	like "$caller: servers" "$said" "*server a/b: trust=required, profile=mcp-stdio, network=denied, env-grants=2*server c/d: *"
 	for value in canary-value CANARY_A X_TOKEN "$d"; do

@@ -83,6 +83,18 @@ for caller in $callers; do
 		refused "no mask: $(printf %s "$bad" | tr -c '[:print:]' '?')" "$MASKS=ok,$bad" "*$MASKS: *"
 	done
 	status "$caller: no masks" 0 with "$MASKS= , ," -- true
+	masked() { with "$MASKS=.secret, absent/by/name/ ,keys//*.pem" "$@"; }
+	as "$caller" sh -c 'mkdir keys; echo canary | tee .secret keys/a.pem >keys/b'
+	is "$caller: what is masked is not seen" "$(masked -- sh -c 'cat .secret keys/*' 2>/dev/null)" canary
+	fails "$caller: ... nor written" masked -- sh -c ': >.secret'
+	fails "$caller: ... nor made" masked -- mkdir absent
+	like "$caller: ... in explain" "$(as "$caller" env "$MASKS=.secret,absent" "$oc" explain --project . -- true)" "*.secret *hidden*absent *absent*"
+	is "$caller: ... beside --mask" "$(masked --mask keys/b -- sh -c 'cat .secret keys/*' 2>/dev/null)" ""
+	status "$caller: ... and without a project there is none" 0 as "$caller" env "$MASKS=.secret" "$oc" run -- true
+	is "$caller: nothing of it is left" "$(cat "$p/.secret" "$p/keys/a.pem"; ls -A "$p")" "canary
+canary
+.secret
+keys"
 
 	SANDBOX=OPENCLAUDIA_BASH_SANDBOX
 	for value in "" on 1 true REQUIRED " on "; do

@@ -28,8 +28,8 @@ same_tree() { is "$caller: $1: the tree is as before" "$(tree)" "$before"; }
 # leaves $pid
 start() {
 	rm -f "$work"/started
-	as "$caller" "$oc" run --stdin null --status-fd 3 --project "$p" "$@" \
-		3>"$work"/started >"$work"/out 2>&1 &
+	as "$caller" "$oc" run --stdin null --status-fd 3 --log-fd 4 --project "$p" "$@" \
+		3>"$work"/started 4>"$work"/log >"$work"/out 2>&1 &
 	pid=$!
 	for _ in $(seq 100); do
 		grep -q started "$work"/started 2>/dev/null && return
@@ -346,6 +346,8 @@ violations() {
 No such file or directory"
 	like "$caller: and told" "$(cat "$work"/started "$work"/out)" \
 "*\"event\": \"violation\", \"path\": \"$p/.claude\", \"moved\": \"$p/.claude.oc-nsrun-1\"*mask $p/.claude -> $p/.claude.oc-nsrun-1: appeared*"
+	like "$caller: and logged" "$(cat "$work"/log)" \
+"*\"event\": \"violation\"*\"path\": \"$p/.claude\", \"moved\": \"$p/.claude.oc-nsrun-1\"*termination*"
 	rm -r "$p/.claude.oc-nsrun-1"
 	same_tree "a violation"
 }
