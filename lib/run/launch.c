@@ -59,6 +59,10 @@ nsrun_run_deinit(struct nsrun_run *run)
 		while (waitpid(run->pid, NULL, __WALL) < 0 && errno == EINTR)
 			continue;
 	}
+	/* nsrun_run_wait_janitor() saw its end; it is a zombie until now. */
+	if (run->janitor_fd >= 0)
+		waitid(P_PIDFD, (id_t)run->janitor_fd, NULL, WEXITED |
+		    WNOHANG | __WALL);
 	nsrun_netns_end(run);
 	nsrun_tty_restore(run);
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)

@@ -189,7 +189,8 @@ umount_each(void)
 		if (!split(text, &line) || !strcmp(line.target, "/"))
 			continue;
 		n++;
-		if (umount2(line.target, MNT_DETACH) == 0)
+		/* An absent mask is a link that leads nowhere. */
+		if (umount2(line.target, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
 			probe_open("%s", line.target);
 		if (errno != EPERM)
 			probe_blocked(errno, "%s", line.target);
