@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/kernel.h"
+#include "doctor.h"
 #include "helper.h"
 #include "host/request.h"
 #include "host/trust.h"
@@ -25,23 +26,13 @@
 #include "plan/plan.h"
 #include "run/probe.h"
 
-enum verdict { OK, INFO, FAIL };
-
-struct doctor {
-	bool			json;
-	struct nsrun_json	out;
-	unsigned int		n_failed;
-	bool			only_network_refused;
-};
-
 static const char apparmor_remedy[] =
     "load the profile that is installed with oc-nsrun: apparmor_parser -r"
     " " APPARMORDIR "/oc-nsrun (or, for every program: sysctl"
     " kernel.apparmor_restrict_unprivileged_userns=0)";
 
-/* remedy NULL: there is nothing to do. */
-static void
-report(struct doctor *d, enum verdict verdict, const char *check,
+void
+doctor_tell(struct doctor *d, enum verdict verdict, const char *check,
     const char *found, const char *remedy)
 {
 	static const char *const words[] = {
@@ -67,9 +58,8 @@ report(struct doctor *d, enum verdict verdict, const char *check,
 	nsrun_json_close(&d->out, '}');
 }
 
-/* "call: EPERM", or the rule. */
-static const char *
-cause(const struct nsrun_err *err, char *buf, size_t size)
+const char *
+doctor_cause(const struct nsrun_err *err, char *buf, size_t size)
 {
 	const char *name = nsrun_errno_name(err->errnum);
 
@@ -85,9 +75,9 @@ check_kernel(struct doctor *d)
 	struct utsname name;
 
 	if (nsrun_kernel_suffices(&name))
-		report(d, OK, "kernel", name.release, NULL);
+		doctor_tell(d, OK, "kernel", name.release, NULL);
 	else
-		report(d, FAIL, "kernel", name.release,
+		doctor_tell(d, FAIL, "kernel", name.release,
 		    "Linux 5.14 or newer is needed");
 }
 
@@ -107,18 +97,18 @@ check_sysctls(struct doctor *d)
 		bad = true;
 		snprintf(found, sizeof found, "user.max_%s_namespaces is 0",
 		    nsrun_namespaces[i].proc_name);
-		report(d, FAIL, "limits", found, "raise it with sysctl; 15000"
-		    " is a usual value");
+		doctor_tell(d, FAIL, "limits", found,
+		    "raise it with sysctl; 15000 is a usual value");
 	}
 	if (!bad)
-		report(d, OK, "limits", "user.max_*_namespaces", NULL);
+		doctor_tell(d, OK, "limits", "user.max_*_namespaces", NULL);
 	if (geteuid() != 0 && nsrun_file_number(
 	    "/proc/sys/kernel/unprivileged_userns_clone") == 0)
-		report(d, FAIL, "kernel.unprivileged_userns_clone", "0",
+		doctor_tell(d, FAIL, "kernel.unprivileged_userns_clone", "0",
 		    "sysctl kernel.unprivileged_userns_clone=1");
 	if (nsrun_file_number("/proc/sys/kernel/"
 	    "apparmor_restrict_unprivileged_userns") == 1)
-		report(d, INFO, "AppArmor", "restricts user namespaces to"
+		doctor_tell(d, INFO, "AppArmor", "restricts user namespaces to"
 		    " programs with a profile", apparmor_remedy);
 }
 
@@ -158,7 +148,8 @@ check_namespaces(struct doctor *d)
 		}
 		snprintf(check, sizeof check, "%s namespace",
 		    nsrun_namespaces[i].name);
-		report(d, FAIL, check, cause(&err, text, sizeof text),
+		doctor_tell(d, FAIL, check,
+		    doctor_cause(&err, text, sizeof text),
 		    namespace_remedy(flag));
 		/* Without the first, every other fails for the same reason. */
 		if (flag == CLONE_NEWUSER)
@@ -166,7 +157,7 @@ check_namespaces(struct doctor *d)
 	}
 	d->only_network_refused = nsrun_probe_only_network_refused();
 	if (*good)
-		report(d, OK, "namespaces", good, NULL);
+		doctor_tell(d, OK, "namespaces", good, NULL);
 }
 
 /* A whole launch: the mount calls, procfs, devpts, the filter, exec. */
@@ -189,20 +180,24 @@ check_launch(struct doctor *d)
 
 	for (size_t i = 0; rc == 0 && i < sizeof words / sizeof *words; i++)
 		rc = nsrun_request_set(request, words[i][0], words[i][1], &err);
-	if (request)
+	if (request) {
 		request->share_network = shared;
+		request->probes = true;
+	}
 	if (rc == 0 && nsrun_request_set_command(request, argv, &err) == 0 &&
 	    nsrun_plan_new(&plan, request, &err) == 0 &&
 	    nsrun_start(&run, plan, &err) == 0)
 		nsrun_wait(run, &result, &err);
 	if (err.step != NSRUN_STEP_NONE)
-		report(d, FAIL, nsrun_step_name(err.step),
-		    cause(&err, text, sizeof text), nsrun_err_hint(&err));
+		doctor_tell(d, FAIL, nsrun_step_name(err.step),
+		    doctor_cause(&err, text, sizeof text),
+		    nsrun_err_hint(&err));
 	else if (result.status != 0)
-		report(d, FAIL, "launch", "true did not return 0", NULL);
+		doctor_tell(d, FAIL, "launch", "true did not return 0", NULL);
 	else
-		report(d, OK, "launch", shared ? "mounts, procfs, filter, exec,"
-		    " in the host's network namespace" :
+		doctor_tell(d, OK, "launch", shared ?
+		    "mounts, procfs, filter, exec, in the"
+		    " host's network namespace" :
 		    "mounts, procfs, filter, exec", NULL);
 	nsrun_run_free(run);
 	nsrun_plan_free(plan);
@@ -216,13 +211,13 @@ check_optional(struct doctor *d)
 	int abi = nsrun_probe_landlock();
 
 	if (nsrun_probe_seccomp())
-		report(d, OK, "seccomp", "filters", NULL);
+		doctor_tell(d, OK, "seccomp", "filters", NULL);
 	else
-		report(d, FAIL, "seccomp", "filters cannot be loaded",
+		doctor_tell(d, FAIL, "seccomp", "filters cannot be loaded",
 		    "CONFIG_SECCOMP_FILTER is needed, and an outer filter must"
 		    " admit seccomp(2)");
 	snprintf(text, sizeof text, abi ? "ABI %d" : "absent", abi);
-	report(d, abi ? OK : INFO, "Landlock", text, NULL);
+	doctor_tell(d, abi ? OK : INFO, "Landlock", text, NULL);
 }
 
 static void
@@ -233,15 +228,17 @@ check_installation(struct doctor *d)
 	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
 
 	if (n < 0) {
-		report(d, FAIL, "installation", "/proc/self/exe: unreadable",
+		doctor_tell(d, FAIL, "installation",
+		    "/proc/self/exe: unreadable",
 		    "mount /proc");
 		return;
 	}
 	path[n] = '\0';
-	if (nsrun_trust_check(path, &err) == 0)
-		report(d, OK, "installation", path, NULL);
+	if (nsrun_trust_check(path, NSRUN_STEP_OPTION, &err) == 0)
+		doctor_tell(d, OK, "installation", path, NULL);
 	else
-		report(d, FAIL, "installation", cause(&err, text, sizeof text),
+		doctor_tell(d, FAIL, "installation",
+		    doctor_cause(&err, text, sizeof text),
 		    "a host should run a copy that only root can replace: make"
 		    " install as root (run itself works from here too)");
 }
@@ -270,11 +267,14 @@ doctor_main(int argc, char *argv[])
 	check_optional(&d);
 	check_launch(&d);
 	check_installation(&d);
+	doctor_session_check(&d);
 	if (d.json) {
 		nsrun_json_close(&d.out, ']');
+		doctor_session_put(&d);
 		nsrun_json_bool(&d.out, "healthy", d.n_failed == 0);
 		nsrun_json_close(&d.out, '}');
 		putchar('\n');
 	}
+	doctor_session_deinit(&d);
 	return fflush(stdout) == 0 && d.n_failed == 0 ? 0 : 1;
 }

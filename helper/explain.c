@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "bwrap.h"
 #include "helper.h"
+#include "host/request.h"
 #include "nsrun.h"
 #include "opts.h"
 
@@ -19,6 +20,7 @@ print(const struct opts *opts, struct nsrun_err *err)
 	    NSRUN_FORMAT_TREE;
 	int rc;
 
+	opts->request->only_explains = true;
 	if (nsrun_plan_new(&plan, opts->request, err) < 0)
 		return -1;
 	rc = nsrun_plan_print(plan, format, STDOUT_FILENO, err);
@@ -38,6 +40,9 @@ explain_main(int argc, char *argv[])
 		return bwrap_explain_main(argc - 1 - json, argv + 1 + json,
 		    json);
 	rc = opts_parse(&opts, argc, argv, &err);
+	if (rc == 0 && opts.log_fd >= 0)
+		rc = nsrun_err_rule(&err, NSRUN_STEP_OPTION, "belongs to run",
+		    "--log-fd", NULL);
 	if (rc == 0 && opts.help)
 		usage_print(stdout);
 	else if (rc == 0)

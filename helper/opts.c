@@ -14,12 +14,13 @@
 
 enum { MAX_FD_INPUT = 64 << 20 };
 
-enum word { ENV_FD, ARGS_FD, STATUS_FD, JSON, HELP };
+enum word { ENV_FD, ARGS_FD, STATUS_FD, LOG_FD, JSON, HELP };
 
 const struct opts_word opts_words[] = {
 	[ENV_FD]	= { "env-fd", "N", "more of --env, NUL-separated" },
 	[ARGS_FD]	= { "args-fd", "N", "more arguments, NUL-separated" },
 	[STATUS_FD]	= { "status-fd", "N", "write JSON Lines there" },
+	[LOG_FD]	= { "log-fd", "N", "write a log of launches there" },
 	[JSON]		= { "json", NULL, "explain: print one JSON object" },
 	[HELP]		= { "help", NULL, "this text" },
 };
@@ -113,14 +114,20 @@ set_own(struct parse *p, enum word word, const char *value)
 	case ENV_FD:
 	case ARGS_FD:
 	case STATUS_FD:
+	case LOG_FD:
 		break;
 	}
 	if (parse_fd(p, opts_words[word].name, value, &fd) < 0)
 		return -1;
+	/* Found before all else, so they are known whatever the order. */
 	if (word != STATUS_FD && fd == p->opts->status_fd)
 		return bad(p, "is --status-fd too", value);
+	if (word != LOG_FD && fd == p->opts->log_fd)
+		return bad(p, "is --log-fd too", value);
 	if (word == STATUS_FD)
 		p->opts->status_fd = fd;
+	if (word == LOG_FD)
+		p->opts->log_fd = fd;
 	return word == ENV_FD ? each_string(p, "--env-fd", fd, take_env) :
 	    word == ARGS_FD ? each_string(p, "--args-fd", fd, add_command) : 0;
 }
@@ -176,13 +183,12 @@ parse_option(struct parse *p, int argc, char *argv[], int *i)
 }
 
 /*
- * The status descriptor before all else, wherever it stands: what is wrong
- * with the other words is reported there too.
+ * The descriptors of --status-fd and --log-fd before all else, wherever they
+ * stand: what is wrong with the other words is reported there too.
  */
 static void
-find_status_fd(struct opts *opts, int argc, char *argv[])
+find_report_fds(struct opts *opts, int argc, char *argv[])
 {
-	static const char name[] = "--status-fd";
 	struct nsrun_err ignored = NSRUN_ERR_INIT;
 	struct parse p = { .opts = opts, .err = &ignored };
 
@@ -194,8 +200,10 @@ find_status_fd(struct opts *opts, int argc, char *argv[])
 
 		if (n < sizeof word && n >= 2)
 			memcpy(word, argv[i] + 2, n - 2);
-		if (!strncmp(argv[i], name, n) && !name[n] && value)
-			parse_fd(&p, name, value, &opts->status_fd);
+		if (!strcmp(word, "status-fd") && value)
+			parse_fd(&p, "--status-fd", value, &opts->status_fd);
+		if (!strcmp(word, "log-fd") && value)
+			parse_fd(&p, "--log-fd", value, &opts->log_fd);
 		if (!argv[i][n] && wants_value(word) == 1 && i + 1 < argc)
 			i++;
 	}
@@ -207,11 +215,11 @@ opts_parse(struct opts *opts, int argc, char *argv[], struct nsrun_err *err)
 	struct parse p = { .opts = opts, .err = err };
 	int i = 1, rc = 0;
 
-	*opts = (struct opts){ .status_fd = -1 };
+	*opts = (struct opts){ .status_fd = -1, .log_fd = -1 };
 	opts->request = nsrun_request_new();
 	if (!opts->request)
 		return nsrun_err_nomem(err, "request");
-	find_status_fd(opts, argc, argv);
+	find_report_fds(opts, argc, argv);
 	while (rc == 0 && i < argc && argv[i][0] == '-' &&
 	    strcmp(argv[i], "--"))
 		rc = parse_option(&p, argc, argv, &i);

@@ -10,6 +10,7 @@
 struct opts {
 	struct nsrun_request *request;
 	int	status_fd;	/* -1: none */
+	int	log_fd;		/* -1: none */
 	bool	json;
 	bool	help;
 };

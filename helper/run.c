@@ -12,12 +12,16 @@
 #include "base/fd.h"
 #include "base/sys.h"
 #include "helper.h"
+#include "host/identity.h"
 #include "host/request.h"
 #include "opts.h"
 #include "plan/plan.h"
+#include "run/log.h"
 #include "run/probe.h"
 #include "run/run.h"
 #include "run/status.h"
+#include "run/temp.h"
+#include "unsandboxed.h"
 
 /*
  * The signals that are passed on, as a descriptor. What the caller had ignored
@@ -94,6 +98,7 @@ tell_violations(struct nsrun_run *run, const struct opts *opts)
 		    *moved ? moved : NULL);
 		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &err);
 		nsrun_status_violation(opts->status_fd, path, moved);
+		nsrun_log_violation(opts->log_fd, path, moved);
 	}
 }
 
@@ -101,14 +106,19 @@ tell_violations(struct nsrun_run *run, const struct opts *opts)
 static int
 execute(struct nsrun_run *run, const struct opts *opts, struct nsrun_err *err)
 {
+	if (run->plan->boundary != NSRUN_BOUNDARY_SANDBOX)
+		return unsandboxed_run(run, opts->status_fd, opts->log_fd,
+		    err);
 	if (nsrun_launch(run, err) < 0 ||
 	    nsrun_supervise(run, NSRUN_STATE_RUNNING, err) < 0)
 		return -1;
 	nsrun_status_started(opts->status_fd, run);
+	nsrun_log_start(opts->log_fd, run);
 	if (nsrun_supervise(run, NSRUN_STATE_ENDED, err) < 0)
 		return -1;
 	tell_violations(run, opts);
 	nsrun_status_exited(opts->status_fd, run);
+	nsrun_log_end(opts->log_fd, run);
 	return 0;
 }
 
@@ -130,31 +140,71 @@ wants_shared_network(const struct nsrun_plan *plan, const struct opts *opts,
 }
 
 static int
-run_plan(struct opts *opts, int signal_fd, int watch_fd, struct nsrun_err *err)
+run_plan(struct opts *opts, const struct nsrun_plan *plan, int signal_fd,
+    int watch_fd, bool *again, struct nsrun_err *err)
 {
-	struct nsrun_plan *plan;
 	struct nsrun_run run;
-	bool again;
 	int status;
 
-	if (nsrun_plan_new(&plan, opts->request, err) < 0)
-		return HELPER_FAILED;
 	nsrun_run_init(&run, plan);
 	run.signal_fd = signal_fd;
 	run.own_strings = helper_strings;
 	run.n_own_strings = helper_n_strings;
 	run.watch_fd = watch_fd;
 	execute(&run, opts, err);
-	again = err->step != NSRUN_STEP_NONE &&
+	*again = err->step != NSRUN_STEP_NONE &&
 	    wants_shared_network(plan, opts, &run, err);
 	status = exit_status(&run, err);
 	nsrun_run_deinit(&run);
+	return status;
+}
+
+/* A plan, and where one fallback is due, the plan with that. */
+static int
+run_request(struct opts *opts, const struct nsrun_temp *temp, int signal_fd,
+    int watch_fd, struct nsrun_err *err)
+{
+	struct nsrun_plan *plan;
+	bool again = false;
+	int status = HELPER_FAILED;
+
+	if (nsrun_plan_new(&plan, opts->request, err) < 0)
+		return status;
+	nsrun_log_preflight(opts->log_fd, plan);
+	if (!*temp->path || nsrun_temp_give(temp, plan->identity.host_uid,
+	    plan->identity.host_gid, err) == 0)
+		status = run_plan(opts, plan, signal_fd, watch_fd, &again, err);
 	nsrun_plan_free(plan);
-	if (again) {
-		*err = (struct nsrun_err)NSRUN_ERR_INIT;
-		opts->request->share_network = true;
-		return run_plan(opts, signal_fd, watch_fd, err);
+	if (!again)
+		return status;
+	*err = (struct nsrun_err)NSRUN_ERR_INIT;
+	opts->request->share_network = true;
+	return run_request(opts, temp, signal_fd, watch_fd, err);
+}
+
+/* With the session's directory on the host, where that is asked for. */
+static int
+run_session(struct opts *opts, int signal_fd, int watch_fd,
+    struct nsrun_err *err)
+{
+	struct nsrun_request *request = opts->request;
+	struct nsrun_temp temp = NSRUN_TEMP_INIT;
+	struct nsrun_err late = NSRUN_ERR_INIT;
+	int status;
+	uid_t uid;
+	gid_t gid;
+
+	if (request->host_temp) {
+		nsrun_identity_expect(request, &uid, &gid);
+		if (nsrun_temp_make(&temp, uid, gid, err) < 0)
+			return HELPER_FAILED;
+		request->temp = temp.path;
 	}
+	status = run_request(opts, &temp, signal_fd, watch_fd, err);
+	/* The command's status stands; that something is left is told. */
+	if (nsrun_temp_release(&temp, &late) < 0)
+		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &late);
+	request->temp = NULL;
 	return status;
 }
 
@@ -177,11 +227,12 @@ run_opts(struct opts *opts, struct nsrun_err *err)
 	if (err->step == NSRUN_STEP_NONE) {
 		opts->request->for_program = true;
 		opts->request->reports = opts->status_fd >= 0;
-		status = run_plan(opts, signal_fd, watch_fd, err);
+		status = run_session(opts, signal_fd, watch_fd, err);
 	}
 	if (err->step != NSRUN_STEP_NONE) {
 		nsrun_err_print(STDERR_FILENO, "oc-nsrun", err);
 		nsrun_status_failed(opts->status_fd, err, status);
+		nsrun_log_denial(opts->log_fd, err, status);
 	}
 	opts_deinit(opts);
 	return status;

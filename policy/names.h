@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the words of a policy stand for. Pure look-ups; only
- * nsrun_syscall_number() knows libseccomp.
+ * What the words of a policy stand for. Pure look-ups; only syscalls.c knows
+ * libseccomp.
  */
 #ifndef NSRUN_POLICY_NAMES_H
 #define NSRUN_POLICY_NAMES_H
@@ -22,7 +22,13 @@ const char *nsrun_value_parse(const char *word, uint64_t *value);
 /* An action as SECCOMP_RET_*; NULL, or what is wrong with it in words. */
 const char *nsrun_action_parse(const char *word, uint32_t *action);
 
-/* -1: a call that this architecture lacks; -2: a name nobody knows. */
+/*
+ * -1: a call that this architecture lacks; -2: a name nobody knows. Asks
+ * libseccomp in policyc and the tests, and what policyc kept of that in what
+ * is installed.
+ */
 int nsrun_syscall_number(enum nsrun_arch arch, const char *name);
+/* The call's name, which the caller frees; NULL: none. Only in policyc. */
+char *nsrun_syscall_name(enum nsrun_arch arch, int nr);
 
 #endif

@@ -20,6 +20,7 @@
 
 #define MAX_FILES 64
 #define MAX_PROGRAMS 32
+#define MAX_CALLS 1024
 
 /* A line of the table nsrun_embedded_filters. */
 struct entry {
@@ -167,6 +168,40 @@ write_filters(void)
 	printf("};\nconst size_t nsrun_n_embedded_filters = %u;\n", n_entries);
 }
 
+/* Is it one that an earlier architecture has too, and so stands already? */
+static int
+is_listed(enum nsrun_arch arch, const char *name)
+{
+	for (int a = 0; a < (int)arch; a++)
+		if (nsrun_syscall_number((enum nsrun_arch)a, name) >= 0)
+			return 1;
+	return 0;
+}
+
+/* What libseccomp knows, for those who are to do without it. */
+static void
+write_calls(void)
+{
+	unsigned int n = 0;
+
+	puts("\nconst struct nsrun_call nsrun_embedded_calls[] = {");
+	for (int a = 0; a < NSRUN_N_ARCHES; a++)
+		for (int nr = 0; nr < MAX_CALLS; nr++) {
+			char *name = nsrun_syscall_name((enum nsrun_arch)a, nr);
+
+			if (name && !is_listed((enum nsrun_arch)a, name)) {
+				printf("\t{ \"%s\", {", name);
+				for (int b = 0; b < NSRUN_N_ARCHES; b++)
+					printf(" %d,", nsrun_syscall_number(
+					    (enum nsrun_arch)b, name));
+				puts(" } },");
+				n++;
+			}
+			free(name);
+		}
+	printf("};\nconst size_t nsrun_n_embedded_calls = %u;\n", n);
+}
+
 /* A string literal a line. Octal escapes: no digit can lengthen them. */
 static void
 write_literal(const char *text)
@@ -221,6 +256,7 @@ write_embedded(char *paths[], int n_paths)
 	if (!n_entries)
 		return fail("usage", "no filter");
 	write_filters();
+	write_calls();
 	return write_texts(sources, n);
 }
 

@@ -103,6 +103,21 @@ same "nsrun-profiles.5: the environment" \
 		"$environment" | grep -o '"[^"]*"' | tr -d '"'
 	table "$environment" '} own\[\] = {' '};')"
 
+# nsrun-session(7)
+same "nsrun-session.7: variables" \
+	"$(section nsrun-session.7 ENVIRONMENT | items Ev)" \
+	"$(grep -o '"OPENCLAUDIA_[A-Z_]*"' "$srcdir"/lib/host/grants.c |
+		tr -d '"')"
+same "nsrun-session.7: keywords" \
+	"$(subsection nsrun-session.7 "The configuration" |
+		sed -n 's/^\.It Ic \([a-z-]*\).*/\1/p')" \
+	"$(table "$srcdir"/lib/host/config.c '^} lists\[\] = {' '^};'
+	table "$srcdir"/lib/host/config.c '^} keywords\[\] = {' '^};')"
+is "nsrun-profiles.5: the profiles" \
+	"$(section nsrun-profiles.5 "THE PROFILES" |
+		sed -n 's/^\.It Cm \([a-z-]*\) Ta.*/\1/p' | sort)" \
+	"$($oc policy list | sed -n 's/^profile //p' | sort)"
+
 # nsrun-policy(5)
 same "nsrun-policy.5: keywords" \
 	"$(section nsrun-policy.5 SYNTAX |
@@ -139,7 +154,12 @@ same "nsrun-status.5: steps and categories" \
 same "nsrun-status.5: fields of records" \
 	"$(section nsrun-status.5 RECORDS | items Va)" \
 	"$(fields "$srcdir"/lib/run/status.c
+	echo v event | tr ' ' '\n'
 	echo filters name variant sha256 shields hazard path | tr ' ' '\n')"
+same "nsrun-status.5: fields of the log" \
+	"$(section nsrun-status.5 LOG | items Va)" \
+	"$(fields "$srcdir"/lib/run/log.c
+	echo v event filters | tr ' ' '\n')"
 same "nsrun-status.5: fields of the plan" \
 	"$(section nsrun-status.5 PLAN | items Va
 	echo name variant sha256)" \
@@ -149,7 +169,8 @@ same "nsrun-status.5: fields of scan" \
 	"$(fields "$srcdir"/helper/scan.c)"
 same "nsrun-status.5: fields of doctor" \
 	"$(section nsrun-status.5 DOCTOR | items Va)" \
-	"$(fields "$srcdir"/helper/doctor.c)"
+	"$(fields "$srcdir"/helper/doctor.c
+	fields "$srcdir"/helper/doctor_session.c)"
 same "nsrun-status.5: kinds of mounts" \
 	"$(section nsrun-status.5 PLAN | items Li)" \
 	"$(table "$srcdir"/lib/plan/names.c '\[NSRUN_MOUNT_ROOT\]' '};')"

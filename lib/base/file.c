@@ -43,10 +43,17 @@ nsrun_file_read_fd(int fd, size_t max, size_t *size)
 char *
 nsrun_file_read(const char *path, size_t max)
 {
-	nsrun_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t size;
 
-	return fd < 0 ? NULL : nsrun_file_read_fd(fd, max, &size);
+	return nsrun_file_read_whole(path, max, &size);
+}
+
+char *
+nsrun_file_read_whole(const char *path, size_t max, size_t *size)
+{
+	nsrun_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? NULL : nsrun_file_read_fd(fd, max, size);
 }
 
 int64_t

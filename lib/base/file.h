@@ -11,6 +11,8 @@
  * frees. NULL with errno set: EFBIG when there are more.
  */
 char *nsrun_file_read(const char *path, size_t max);
+/* The same, and how many they are. */
+char *nsrun_file_read_whole(const char *path, size_t max, size_t *size);
 /* The same of an open descriptor, to its end; *size without the NUL. */
 char *nsrun_file_read_fd(int fd, size_t max, size_t *size);
 

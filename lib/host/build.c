@@ -16,7 +16,10 @@
 #include "base/path.h"
 #include "host/envpolicy.h"
 #include "host/identity.h"
+#include "host/server.h"
+#include "host/session.h"
 #include "host/setid.h"
+#include "host/site.h"
 #include "host/stdio.h"
 #include "policy/embedded.h"
 
@@ -159,9 +162,11 @@ find_user(struct nsrun_build *b)
 static int
 add_filter(struct nsrun_build *b, const char *name, const char *variant)
 {
-	const struct nsrun_filter *filter = nsrun_filter_find(name, variant,
-	    our_arch);
+	const struct nsrun_filter *filter = NULL;
 
+	if (nsrun_site_filter(&filter, &b->plan->arena, name, variant, our_arch,
+	    b->err) < 0)
+		return -1;
 	if (!filter)
 		return nsrun_err_rule(b->err, NSRUN_STEP_FILTER,
 		    "there is no such filter", name, variant);
@@ -209,6 +214,9 @@ set_network(struct nsrun_build *b)
 
 	plan->network = b->request->has_network ? b->request->network :
 	    b->profile->network;
+	if (nsrun_session_check(b->session, b->profile->name, plan->network,
+	    b->err) < 0)
+		return -1;
 	if (!b->profile->networks[plan->network])
 		return nsrun_err_rule(b->err, NSRUN_STEP_OPTION,
 		    "is not permitted by the profile", "--network",
@@ -280,7 +288,7 @@ add_tree(struct nsrun_build *b)
 	if (nsrun_build_roots(b) < 0 || nsrun_build_git(b) < 0 ||
 	    nsrun_build_masks(b) < 0)
 		return -1;
-	/* With all that covers a place, so that it looks at what can be reached. */
+	/* With all that covers a place: it looks at what can be reached. */
 	return nsrun_build_scan(b);
 }
 
@@ -296,6 +304,46 @@ add_features(struct nsrun_plan *plan, struct nsrun_err *err)
 }
 
 static int
+set_environment(struct nsrun_build *b)
+{
+	const struct nsrun_env_facts facts = {
+		.home = b->home, .user = b->user, .shell = b->shell,
+		.cwd = b->plan->cwd,
+		.project = b->project ? b->project->path : NULL,
+		.temp = b->session->temp ? b->session->temp : "/tmp",
+		.toolchains = &b->toolchains,
+	};
+
+	return nsrun_envpolicy_build(b->plan, b->session, b->profile,
+	    b->request, &facts, b->err);
+}
+
+/* What is left of a plan where the site permits that there is no sandbox. */
+static int
+build_unsandboxed(struct nsrun_build *b)
+{
+	struct nsrun_plan *plan = b->plan;
+
+	plan->namespaces = 0;
+	plan->identity = (struct nsrun_identity){
+		.uid = getuid(), .gid = getgid(),
+		.host_uid = getuid(), .host_gid = getgid(),
+		.keeps_root = getuid() == 0, .why_kept = "there is no sandbox",
+	};
+	plan->stdio[0] = b->request->stdin_null || b->profile->stdin_null ?
+	    NSRUN_STDIO_NULL : NSRUN_STDIO_INHERIT;
+	if (nsrun_session_check(b->session, b->profile->name,
+	    NSRUN_NETWORK_DENIED, b->err) < 0 ||
+	    nsrun_build_open_roots(b) < 0 || find_user(b) < 0 ||
+	    nsrun_build_cwd(b) < 0)
+		return -1;
+	set_supervision(b);
+	if (set_environment(b) < 0)
+		return -1;
+	return nsrun_plan_set_argv(plan, b->request->argv, b->err);
+}
+
+static int
 build(struct nsrun_build *b)
 {
 	struct nsrun_plan *plan = b->plan;
@@ -307,11 +355,24 @@ build(struct nsrun_build *b)
 		return -1;
 	for (int i = 0; i < NSRUN_N_NAMESPACES; i++)
 		plan->namespaces |= nsrun_namespaces[i].flag;
+	if (b->request->host_temp && !b->request->temp &&
+	    !b->request->only_explains)
+		return nsrun_err_rule(b->err, NSRUN_STEP_OPTION,
+		    "is made by oc-nsrun, not by the library", "--temp host",
+		    NULL);
 	if (!b->request->argv || !*b->request->argv)
 		return nsrun_err_rule(b->err, NSRUN_STEP_OPTION,
 		    "no command given", NULL, NULL);
-	if (find_home(b) < 0 || nsrun_build_git_command(b) < 0 ||
-	    nsrun_build_open_roots(b) < 0 ||
+	if (find_home(b) < 0 || nsrun_session_new(&b->own_session, b->request,
+	    b->host_home, b->err) < 0)
+		return -1;
+	b->session = b->own_session;
+	if (nsrun_session_boundary(b->session, b->profile, b->request,
+	    &plan->boundary, b->err) < 0)
+		return -1;
+	if (plan->boundary != NSRUN_BOUNDARY_SANDBOX)
+		return build_unsandboxed(b);
+	if (nsrun_build_git_command(b) < 0 || nsrun_build_open_roots(b) < 0 ||
 	    nsrun_identity_decide(plan, b->request, b->project, b->roots,
 	    b->n_roots, b->err) < 0 ||
 	    find_user(b) < 0 || nsrun_build_cwd(b) < 0 ||
@@ -319,34 +380,13 @@ build(struct nsrun_build *b)
 	    nsrun_stdio_decide(plan, b->request, b->profile->stdin_null,
 	    b->err) < 0)
 		return -1;
-	if (nsrun_envpolicy_build(plan, b->profile, b->request,
-	    &(struct nsrun_env_facts){
-		.home = b->home, .user = b->user, .shell = b->shell,
-		.cwd = plan->cwd,
-		.project = b->project ? b->project->path : NULL,
-	    }, b->err) < 0)
-		return -1;
 	set_supervision(b);
-	if (add_tree(b) < 0)
+	if (add_tree(b) < 0 || set_environment(b) < 0 ||
+	    nsrun_build_server(b) < 0)
 		return -1;
 	if (add_features(plan, b->err) < 0)
 		return -1;
 	return nsrun_plan_set_argv(plan, b->request->argv, b->err);
-}
-
-static int
-parse_profile(struct nsrun_profile *profile, const char *name,
-    struct nsrun_err *err)
-{
-	const struct nsrun_policy_text *text =
-	    nsrun_policy_text_find("profile", name);
-	char file[128];
-
-	if (!text)
-		return nsrun_err_rule(err, NSRUN_STEP_OPTION,
-		    "there is no such profile", "--profile", name);
-	snprintf(file, sizeof file, "%s.profile", name);
-	return nsrun_profile_parse(profile, file, text->text, err);
 }
 
 int
@@ -358,16 +398,19 @@ nsrun_plan_new(struct nsrun_plan **plan, const struct nsrun_request *request,
 	int rc = -1;
 
 	*plan = NULL;
-	if (check_kernel(err) < 0 || parse_profile(&profile, request->profile ?
-	    request->profile : "shell", err) < 0)
+	if (check_kernel(err) < 0 || nsrun_site_profile(&profile,
+	    request->profile ? request->profile : "shell", err) < 0)
 		return -1;
 	b.profile = &profile;
 	b.plan = malloc(sizeof *b.plan);
 	if (b.plan) {
 		nsrun_plan_init(b.plan);
-		rc = build(&b) < 0 ? -1 : nsrun_plan_check(b.plan, err);
+		rc = build(&b);
+		if (rc == 0 && b.plan->boundary == NSRUN_BOUNDARY_SANDBOX)
+			rc = nsrun_plan_check(b.plan, err);
 		for (size_t i = 0; i < b.n_roots; i++)
 			nsrun_fd_close(&b.roots[i].pin.fd);
+		nsrun_session_free(b.own_session);
 	} else {
 		nsrun_err_nomem(err, "plan");
 	}

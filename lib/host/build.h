@@ -10,12 +10,15 @@
 #include "host/profile.h"
 #include "host/request.h"
 #include "host/roots.h"
+#include "host/session.h"
 #include "plan/plan.h"
 
 struct nsrun_build {
 	struct nsrun_plan		*plan;
 	const struct nsrun_profile	*profile;
 	const struct nsrun_request	*request;
+	const struct nsrun_session	*session;
+	struct nsrun_session		*own_session;	/* of this launch */
 	const char			*home;		/* inside */
 	const char			*host_home;	/* NULL: none */
 	const char			*user, *shell;
@@ -27,6 +30,10 @@ struct nsrun_build {
 	bool				is_bare;	/* all of it is covered */
 	struct nsrun_gitargs		git;
 	const char			*git_trusts;	/* a configuration */
+	const char			**git_objects;	/* directories: git
+							   adds and unlinks */
+	size_t				n_git_objects;
+	struct nsrun_words		toolchains;	/* that are shown */
 	struct nsrun_err		*err;
 };
 
@@ -37,8 +44,9 @@ int nsrun_build_devices(struct nsrun_build *b);
 int nsrun_build_proc(struct nsrun_build *b);
 /* build_etc.c: a synthetic /etc. */
 int nsrun_build_etc(struct nsrun_build *b);
-/* build_roots.c: toolchains of the home, the granted roots. */
+/* toolchain.c: those of the home, and where variables say. */
 int nsrun_build_toolchains(struct nsrun_build *b);
+/* build_roots.c: the granted roots and controls. */
 int nsrun_build_open_roots(struct nsrun_build *b);
 int nsrun_build_roots(struct nsrun_build *b);
 /* build_masks.c: what in them is not the command's. */

@@ -99,6 +99,20 @@ trust(struct nsrun_build *b, const char *path)
 	return b->git_trusts ? 0 : nsrun_err_nomem(b->err, path);
 }
 
+/* Clones on one file system share objects, which git never writes to again. */
+static int
+add_objects(struct nsrun_build *b, const struct nsrun_gitview *v)
+{
+	const char **dirs = nsrun_arena_grow(&b->plan->arena, b->git_objects,
+	    b->n_git_objects, sizeof *dirs);
+
+	if (!dirs)
+		return nsrun_err_nomem(b->err, v->common);
+	b->git_objects = dirs;
+	dirs[b->n_git_objects] = nsrun_build_text(b, "%s/objects", v->common);
+	return dirs[b->n_git_objects++] ? 0 : -1;
+}
+
 static int
 trust_view(struct nsrun_build *b, const struct nsrun_gitview *v)
 {
@@ -111,8 +125,9 @@ trust_view(struct nsrun_build *b, const struct nsrun_gitview *v)
 static int
 add_module(struct nsrun_build *b, const struct nsrun_gitview *v)
 {
-	if (trust_view(b, v) < 0 || nsrun_build_git_config(b, v,
-	    NSRUN_GITCONFIG_COMMAND, NSRUN_MOUNT_DATA) < 0)
+	if (trust_view(b, v) < 0 || add_objects(b, v) < 0 ||
+	    nsrun_build_git_config(b, v, NSRUN_GITCONFIG_COMMAND,
+	    NSRUN_MOUNT_DATA) < 0)
 		return -1;
 	return nsrun_build_git_link(b, v);
 }
@@ -154,6 +169,19 @@ add_own_config(struct nsrun_build *b)
 	return nsrun_plan_add_mount(b->plan, &m, b->err);
 }
 
+/* A linked work tree has submodules of its own, and not those of the main. */
+static int
+keep_modules(struct nsrun_build *b, const struct nsrun_gitview *v)
+{
+	const char *path = nsrun_build_text(b, "%s/modules", v->common);
+
+	if (!path)
+		return -1;
+	return v->common == v->dir ? 0 : nsrun_build_git_pinned(b,
+	    v->common_fd, "modules", path, NSRUN_MOUNT_RDONLY |
+	    NSRUN_MOUNT_RECURSIVE);
+}
+
 static int
 check_whole(struct nsrun_build *b, const struct nsrun_gitview *v)
 {
@@ -181,6 +209,7 @@ nsrun_build_git_whole(struct nsrun_build *b, const struct nsrun_gitview *v)
 	    v->common_fd, ".", v->common, flags) < 0) ||
 	    nsrun_build_git_config(b, v, NSRUN_GITCONFIG_COMMAND,
 	    NSRUN_MOUNT_DATA) < 0 || trust_view(b, v) < 0 ||
+	    add_objects(b, v) < 0 || keep_modules(b, v) < 0 ||
 	    nsrun_build_git_modules(b, v, add_module) < 0 ||
 	    nsrun_build_git_hide_links(b, v, n) < 0)
 		return -1;

@@ -11,29 +11,24 @@
 #include "host/build.h"
 #include "host/masks.h"
 
-int
-nsrun_request_add_mask(struct nsrun_request *r, const char *value,
-    struct nsrun_err *err)
+/* The mask without empty and "." components, and no slash at the end. */
+static const char *
+clean(struct nsrun_arena *arena, const char *value, struct nsrun_err *err)
 {
-	const char **v = nsrun_arena_grow(&r->arena, r->masks, r->n_masks,
-	    sizeof *v);
-	char *text = nsrun_arena_strdup(&r->arena, value), *to = text;
+	char *text = nsrun_arena_strdup(arena, value), *to = text;
+	const char *rule = NULL;
 
-	if (!v || !text)
-		return nsrun_err_nomem(err, value);
-	/* Without empty and "." components, and no slash at the end. */
-	if (*value == '/')
+	if (!text)
+		nsrun_err_nomem(err, value);
+	if (text && *value == '/')
 		*to++ = '/';
-	for (const char *s = value; *s; ) {
+	for (const char *s = value; text && *s; ) {
 		size_t n = strcspn(s, "/");
 
 		if (n == 2 && s[0] == '.' && s[1] == '.')
-			return nsrun_err_rule(err, NSRUN_STEP_OPTION,
-			    "a mask has no \"..\" in it", value, NULL);
-		if (n > NAME_MAX)
-			return nsrun_err_rule(err, NSRUN_STEP_OPTION,
-			    "a name of a mask is longer than 255 bytes", value,
-			    NULL);
+			rule = "a mask has no \"..\" in it";
+		else if (n > NAME_MAX)
+			rule = "a name of a mask is longer than 255 bytes";
 		if (n > 0 && !(n == 1 && *s == '.')) {
 			if (to > text && to[-1] != '/')
 				*to++ = '/';
@@ -42,16 +37,48 @@ nsrun_request_add_mask(struct nsrun_request *r, const char *value,
 		}
 		s += n + (s[n] == '/');
 	}
+	if (!text)
+		return NULL;
 	*to = '\0';
-	if (!*text || !strcmp(text, "/") || strlen(text) >= PATH_MAX)
-		return nsrun_err_rule(err, NSRUN_STEP_OPTION,
-		    "is no path to mask", value, NULL);
-	r->masks = v;
-	v[r->n_masks++] = text;
-	return 0;
+	if (!rule && (!*text || !strcmp(text, "/") || strlen(text) >= PATH_MAX))
+		rule = "is no path to mask";
+	if (!rule)
+		return text;
+	nsrun_err_rule(err, NSRUN_STEP_OPTION, rule, value, NULL);
+	return NULL;
 }
 
-/* The roots as masks want them: the same place twice counts once. */
+int
+nsrun_request_add_mask(struct nsrun_request *r, const char *value,
+    struct nsrun_err *err)
+{
+	const char **v = nsrun_arena_grow(&r->arena, r->masks, r->n_masks,
+	    sizeof *v);
+
+	if (!v)
+		return nsrun_err_nomem(err, value);
+	r->masks = v;
+	v[r->n_masks] = clean(&r->arena, value, err);
+	return v[r->n_masks++] ? 0 : -1;
+}
+
+/* A bare repository: what is shown at the root is a view of it. */
+static bool
+is_view(const struct nsrun_mounts *mounts, size_t i)
+{
+	const char *path = mounts->v[i].target;
+
+	for (i++; i < mounts->n; i++)
+		if (mounts->v[i].kind == NSRUN_MOUNT_TMPFS &&
+		    !strcmp(mounts->v[i].target, path))
+			return true;
+	return false;
+}
+
+/*
+ * The roots as masks want them: the same place twice counts once, and a view
+ * has only what we put there, which nobody can add to.
+ */
 static struct nsrun_mask_root *
 list_roots(const struct nsrun_build *b, size_t *n)
 {
@@ -64,7 +91,8 @@ list_roots(const struct nsrun_build *b, size_t *n)
 		const struct nsrun_mount *m = &mounts->v[i];
 
 		if (m->kind == NSRUN_MOUNT_BIND &&
-		    m->flags & NSRUN_MOUNT_GRANT && *n < b->n_roots)
+		    m->flags & NSRUN_MOUNT_GRANT && *n < b->n_roots &&
+		    !is_view(mounts, i))
 			v[(*n)++] = (struct nsrun_mask_root){
 				.path = m->target, .fd = m->pin.fd,
 				.writable = !(m->flags & NSRUN_MOUNT_RDONLY),
@@ -105,28 +133,61 @@ place(struct nsrun_build *b, const struct nsrun_masks *masks, const char *mask)
 	return found;
 }
 
+/* In no root: it is in a view, and then not to be what that shows. */
+static int
+check_view(struct nsrun_build *b, const char *path)
+{
+	const struct nsrun_mounts *mounts = &b->plan->mounts;
+
+	for (size_t i = 0; i < mounts->n; i++)
+		if (nsrun_path_is_within(mounts->v[i].target, path) ||
+		    (nsrun_path_is_within(path, mounts->v[i].target) &&
+		    nsrun_path_is_within(mounts->v[i].target,
+		    b->project->path) &&
+		    strcmp(mounts->v[i].target, b->project->path)))
+			return nsrun_err_rule(b->err, NSRUN_STEP_MASK,
+			    "is shown of a bare repository", path, NULL);
+	return 0;
+}
+
+static int
+add_one(struct nsrun_build *b, struct nsrun_masks *masks, const char *mask,
+    const char **patterns, size_t *n)
+{
+	const char *path = place(b, masks, mask);
+
+	if (!path)
+		return b->err->step != NSRUN_STEP_NONE ? -1 :
+		    nsrun_err_rule(b->err, NSRUN_STEP_MASK, *mask == '/' ?
+		    "is beneath no granted root" :
+		    "is relative, and there is no project", mask, NULL);
+	if (!nsrun_masks_root_of(masks, path))
+		return check_view(b, path);
+	if (!nsrun_glob_is_one(mask))
+		return nsrun_masks_add(masks, path, true, false);
+	patterns[(*n)++] = path;
+	return 0;
+}
+
+/* The caller's, and below the project those of the session. */
 static int
 add_asked(struct nsrun_build *b, struct nsrun_masks *masks)
 {
 	const struct nsrun_request *r = b->request;
+	size_t n_session = b->project ? b->session->masks.n : 0, n = 0;
 	const char **patterns = nsrun_arena_alloc(&b->plan->arena,
-	    (r->n_masks + 1) * sizeof *patterns);
-	size_t n = 0;
+	    (r->n_masks + n_session + 1) * sizeof *patterns);
 
 	if (!patterns)
 		return nsrun_err_nomem(b->err, "masks");
-	for (size_t i = 0; i < r->n_masks; i++) {
-		const char *path = place(b, masks, r->masks[i]);
+	for (size_t i = 0; i < r->n_masks; i++)
+		if (add_one(b, masks, r->masks[i], patterns, &n) < 0)
+			return -1;
+	for (size_t i = 0; i < n_session; i++) {
+		const char *mask = clean(&b->plan->arena,
+		    b->session->masks.v[i], b->err);
 
-		if (!path)
-			return b->err->step != NSRUN_STEP_NONE ? -1 :
-			    nsrun_err_rule(b->err, NSRUN_STEP_MASK,
-			    *r->masks[i] == '/' ? "is beneath no granted root"
-			    : "is relative, and there is no project",
-			    r->masks[i], NULL);
-		if (nsrun_glob_is_one(r->masks[i]))
-			patterns[n++] = path;
-		else if (nsrun_masks_add(masks, path, true, false) < 0)
+		if (!mask || add_one(b, masks, mask, patterns, &n) < 0)
 			return -1;
 	}
 	return nsrun_globs_add(masks, patterns, n);

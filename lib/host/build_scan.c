@@ -19,12 +19,11 @@
 
 /* The plan's writable trees, and which entry each is. */
 struct trees {
+	const struct nsrun_build *b;
 	const struct nsrun_mounts *mounts;
 	struct nsrun_scan_root	*roots;
 	size_t			*entries;
 	size_t			n;
-	bool			by_git;	/* which replaces files, and has links
-					   of its own to objects elsewhere */
 };
 
 enum nsrun_on_hazard
@@ -146,8 +145,11 @@ exposure(const void *arg, size_t root, const char *path)
 		if (v[i].kind != NSRUN_MOUNT_PIN &&
 		    nsrun_path_is_within(path, v[i].target))
 			result = exposure_by(&v[i], t);
-	return trees->by_git && result == NSRUN_EXPOSURE_WRITABLE ?
-	    NSRUN_EXPOSURE_READONLY : result;
+	for (size_t k = 0; k < trees->b->n_git_objects; k++)
+		if (result == NSRUN_EXPOSURE_WRITABLE &&
+		    nsrun_path_is_within(path, trees->b->git_objects[k]))
+			result = NSRUN_EXPOSURE_READONLY;
+	return result;
 }
 
 /* Where something else of the plan's stands in a tree. */
@@ -156,6 +158,8 @@ keep_targets(struct nsrun_scan *scan, const struct trees *trees)
 {
 	char path[PATH_MAX];
 
+	for (size_t k = 0; k < trees->b->n_git_objects; k++)
+		nsrun_scan_keep(scan, trees->b->git_objects[k]);
 	for (size_t k = 0; k < trees->n; k++) {
 		size_t i = trees->entries[k];
 		const struct nsrun_mount *v = trees->mounts->v, *t = &v[i];
@@ -301,7 +305,7 @@ decide(struct nsrun_build *b, struct nsrun_scan *scan,
 int
 nsrun_build_scan(struct nsrun_build *b)
 {
-	struct trees trees = { .by_git = b->runs_git };
+	struct trees trees = { .b = b };
 	struct nsrun_scan *scan;
 	int rc;
 

@@ -10,8 +10,10 @@
 
 #include "base/err.h"
 #include "base/path.h"
+#include "host/grants.h"
 #include "host/profile.h"
 #include "host/request.h"
+#include "host/session.h"
 #include "plan/plan.h"
 
 /*
@@ -42,6 +44,20 @@ static const char *const loader[] = {
 	"HOSTALIASES", "LOCALDOMAIN", "RES_OPTIONS", "MALLOC_*", "BASH_ENV",
 	"BASH_FUNC_*", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "IFS",
 	"PROMPT_COMMAND", NULL,
+};
+
+/* Names that make a compiler, an interpreter or git run what they say. */
+static const char *const injection[] = {
+	"PYTHON*", "PERL5*", "PERLLIB", "RUBYOPT", "RUBYLIB", "NODE_OPTIONS",
+	"NODE_PATH", "NODE_EXTRA_CA_CERTS", "JAVA_TOOL_OPTIONS",
+	"_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH", "GIT_*", "PAGER",
+	"MANPAGER", "LESSOPEN", "LESSCLOSE", "EDITOR", "VISUAL", "BROWSER",
+	"MAKEFLAGS", "GNUMAKEFLAGS", "MAKEFILES", "RUSTC", "RUSTC_WRAPPER",
+	"RUSTC_WORKSPACE_WRAPPER", "RUSTFLAGS", "CARGO_BUILD_*",
+	"*_RUNNER", "GOFLAGS", "GCC_EXEC_PREFIX",
+	"COMPILER_PATH", "TAR_OPTIONS", "RSYNC_RSH", "npm_config_*", "PIP_*",
+	"UV_*", "LUA_*", "PHPRC", "PHP_INI_SCAN_DIR", "OPENSSL_CONF",
+	"OPENSSL_MODULES", NULL,
 };
 
 static const char *const credential[] = {
@@ -85,23 +101,64 @@ is_name(const char *name)
 	    !name[strspn(name, letters)];
 }
 
+static int
+refuse(const char *rule, const char *name, struct nsrun_err *err)
+{
+	return nsrun_err_rule(err, NSRUN_STEP_ENVIRONMENT, rule, name, NULL);
+}
+
 int
-nsrun_envpolicy_check_grant(const char *name, struct nsrun_err *err)
+nsrun_envpolicy_check_name(const char *name, struct nsrun_err *err)
 {
 	const char *rule = !is_name(name) ? "is not a variable's name" :
 	    is_in(name, reserved) ? "is reserved: the sandbox sets it or has"
 	    " none" : is_in(name, loader) ? "is obeyed by loaders and shells:"
-	    " it is never passed on" : is_in(name, credential) ?
-	    "looks like a credential: it is never passed on" : NULL;
+	    " it is never passed on" : NULL;
 
-	if (!rule)
-		return 0;
-	return nsrun_err_rule(err, NSRUN_STEP_ENVIRONMENT, rule, name, NULL);
+	return rule ? refuse(rule, name, err) : 0;
+}
+
+int
+nsrun_envpolicy_check_injection(const char *name, struct nsrun_err *err)
+{
+	if (nsrun_envpolicy_check_name(name, err) < 0)
+		return -1;
+	return is_in(name, injection) ? refuse("makes programs run what it"
+	    " says: it is never passed on, give it a value", name, err) : 0;
+}
+
+int
+nsrun_envpolicy_check_grant(const char *name, struct nsrun_err *err)
+{
+	if (nsrun_envpolicy_check_name(name, err) < 0)
+		return -1;
+	return is_in(name, credential) ? refuse("looks like a credential: it is"
+	    " never passed on", name, err) : 0;
+}
+
+int
+nsrun_envpolicy_check_ambient(const char *name, struct nsrun_err *err)
+{
+	if (nsrun_envpolicy_check_grant(name, err) < 0)
+		return -1;
+	return nsrun_envpolicy_check_injection(name, err);
+}
+
+static bool
+is_passed_on(const struct nsrun_profile *profile, const char *name)
+{
+	if (!profile->pass.n)
+		return is_in(name, passed_on);
+	for (size_t i = 0; i < profile->pass.n; i++)
+		if (matches(name, profile->pass.v[i]))
+			return true;
+	return false;
 }
 
 /* Of the caller's, what is harmless by its name and by its value. */
 static int
-pass_on(struct nsrun_plan *plan, const char *entry, struct nsrun_err *err)
+pass_on(struct nsrun_plan *plan, const struct nsrun_profile *profile,
+    const char *entry, struct nsrun_err *err)
 {
 	size_t n = strcspn(entry, "=");
 	char name[64];
@@ -110,8 +167,9 @@ pass_on(struct nsrun_plan *plan, const char *entry, struct nsrun_err *err)
 		return 0;
 	memcpy(name, entry, n);
 	name[n] = '\0';
-	if (!is_name(name) || !is_in(name, passed_on) ||
-	    is_in(name, credential) || is_in(name, loader))
+	if (!is_name(name) || !is_passed_on(profile, name) ||
+	    is_in(name, credential) || is_in(name, loader) ||
+	    is_in(name, injection) || is_in(name, reserved))
 		return 0;
 	/* A TZ that is a path names a file to parse, in every program. */
 	if (!strcmp(name, "TZ") && (entry[n + 1] == ':' ||
@@ -135,6 +193,11 @@ keeps_path(const struct nsrun_profile *profile,
 		if (*word == '/') {
 			if (nsrun_path_is_within(dir, word))
 				return true;
+		} else if (!strcmp(word, "toolchains")) {
+			for (size_t k = 0; k < facts->toolchains->n; k++)
+				if (nsrun_path_is_within(dir,
+				    facts->toolchains->v[k]))
+					return true;
 		} else if (!strcmp(word, "project")) {
 			if (facts->project &&
 			    nsrun_path_is_within(dir, facts->project))
@@ -228,9 +291,9 @@ set_own(struct nsrun_plan *plan, const struct nsrun_profile *profile,
 		{ "SHELL", facts->shell, "" },
 		{ "HOSTNAME", plan->hostname, "" },
 		{ "PWD", facts->cwd, "" },
-		{ "TMPDIR", "/tmp", "" },
-		{ "TMP", "/tmp", "" },
-		{ "TEMP", "/tmp", "" },
+		{ "TMPDIR", facts->temp, "" },
+		{ "TMP", facts->temp, "" },
+		{ "TEMP", facts->temp, "" },
 		{ "XDG_CONFIG_HOME", facts->home, "/.config" },
 		{ "XDG_CACHE_HOME", facts->home, "/.cache" },
 		{ "XDG_DATA_HOME", facts->home, "/.local/share" },
@@ -251,33 +314,92 @@ set_own(struct nsrun_plan *plan, const struct nsrun_profile *profile,
 	if (set_toolchain(plan, "CARGO_HOME", facts->home, ".cargo", err) < 0 ||
 	    set_toolchain(plan, "RUSTUP_HOME", facts->home, ".rustup", err) < 0)
 		return -1;
-	for (size_t i = 0; i < profile->n_set; i++)
+	for (size_t i = 0; i < profile->n_set; i++) {
+		const char *value = profile->set[i].value;
+
 		if (nsrun_plan_set_env(plan, profile->set[i].name,
-		    profile->set[i].value, err) < 0)
+		    !strcmp(value, "$cwd") ? facts->cwd : value, err) < 0)
 			return -1;
+	}
 	return build_path(plan, profile, facts, err);
+}
+
+/* One more name, with a value; counted once. */
+static int
+grant(struct nsrun_plan *plan, const char *name, const char *value,
+    struct nsrun_err *err)
+{
+	const char **v = nsrun_arena_grow(&plan->arena, plan->granted,
+	    plan->n_granted, sizeof *v);
+	char *copy = nsrun_arena_strdup(&plan->arena, name);
+
+	if (!v || !copy)
+		return nsrun_err_nomem(err, name);
+	if (nsrun_plan_set_env(plan, name, value, err) < 0)
+		return -1;
+	plan->granted = v;
+	for (size_t i = 0; i < plan->n_granted; i++)
+		if (!strcmp(v[i], name))
+			return 0;
+	v[plan->n_granted++] = copy;
+	return 0;
+}
+
+/* What the host's environment grants; what it does not have grants nothing. */
+static int
+grant_session(struct nsrun_plan *plan, const struct nsrun_session *session,
+    struct nsrun_err *err)
+{
+	for (size_t i = 0; i < session->env.n; i++) {
+		const char *name = session->env.v[i], *value = getenv(name);
+
+		if (value && !nsrun_text_is_utf8(value))
+			return refuse("has a value that is not UTF-8", name,
+			    err);
+		if (value && grant(plan, name, value, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A server gets credentials by exact name, and nothing that runs others. */
+static int
+check_variable(const struct nsrun_session *session,
+    const struct nsrun_profile *profile, const char *name,
+    struct nsrun_err *err)
+{
+	if (!profile->needs_server)
+		return nsrun_envpolicy_check_grant(name, err);
+	if (nsrun_envpolicy_check_injection(name, err) < 0)
+		return -1;
+	for (size_t i = 0; i < session->server_env.n; i++)
+		if (!strcmp(session->server_env.v[i], name))
+			return 0;
+	return is_in(name, credential) ? refuse("looks like a credential and is"
+	    " not in OPENCLAUDIA_MCP_ENV_GRANTS", name, err) : 0;
 }
 
 int
 nsrun_envpolicy_build(struct nsrun_plan *plan,
-    const struct nsrun_profile *profile, const struct nsrun_request *request,
-    const struct nsrun_env_facts *facts, struct nsrun_err *err)
+    const struct nsrun_session *session, const struct nsrun_profile *profile,
+    const struct nsrun_request *request, const struct nsrun_env_facts *facts,
+    struct nsrun_err *err)
 {
 	for (char **e = environ; e && *e; e++)
-		if (pass_on(plan, *e, err) < 0)
+		if (pass_on(plan, profile, *e, err) < 0)
 			return -1;
-	if (set_own(plan, profile, facts, err) < 0)
+	if (set_own(plan, profile, facts, err) < 0 ||
+	    grant_session(plan, session, err) < 0)
 		return -1;
 	for (size_t i = 0; i < request->n_variables; i++) {
 		const struct nsrun_variable *v = &request->variables[i];
 		const char *value = v->value ? v->value : getenv(v->name);
 
-		/* A grant of what the caller does not have grants nothing. */
-		if (!value)
-			continue;
-		if (nsrun_plan_set_env(plan, v->name, value, err) < 0)
+		if (check_variable(session, profile, v->name, err) < 0)
 			return -1;
-		plan->n_granted++;
+		/* A grant of what the caller does not have grants nothing. */
+		if (value && grant(plan, v->name, value, err) < 0)
+			return -1;
 	}
 	return 0;
 }

@@ -14,8 +14,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/fd.h"
-#include "base/stub.h"
 #include "base/file.h"
+#include "base/stub.h"
 #include "base/sys.h"
 #include "host/gitconfig.h"
 

@@ -178,6 +178,25 @@ choose_ids(const struct nsrun_request *request,
 	}
 }
 
+void
+nsrun_identity_expect(const struct nsrun_request *request, uid_t *uid,
+    gid_t *gid)
+{
+	struct nsrun_granted project = { .pin.fd = -1 };
+	struct stat st;
+	bool has = request->project && stat(request->project, &st) == 0;
+
+	*uid = geteuid();
+	*gid = getegid();
+	if (*uid != 0 || request->as == NSRUN_AS_KEEP)
+		return;
+	if (has) {
+		project.pin.uid = st.st_uid;
+		project.pin.gid = st.st_gid;
+	}
+	choose_ids(request, has ? &project : NULL, uid, gid);
+}
+
 static int
 decide_root(struct nsrun_identity *who, const struct nsrun_request *request,
     const struct nsrun_granted *project, const struct nsrun_granted *roots,

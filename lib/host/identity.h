@@ -25,6 +25,13 @@ int nsrun_identity_decide(struct nsrun_plan *plan,
     const struct nsrun_request *request, const struct nsrun_granted *project,
     const struct nsrun_granted *roots, size_t n, struct nsrun_err *err);
 
+/*
+ * Who the command of this request will most likely be on the host, before there
+ * is a plan: what is made for it is theirs.
+ */
+void nsrun_identity_expect(const struct nsrun_request *request, uid_t *uid,
+    gid_t *gid);
+
 /* Does the command need this root idmapped? */
 bool nsrun_identity_maps(const struct nsrun_identity *who,
     const struct nsrun_pin *pin);

@@ -7,71 +7,72 @@
 
 #include "base/err.h"
 #include "base/number.h"
+#include "host/lines.h"
+#include "policy/embedded.h"
 
-enum { MAX_WORDS = 32, MAX_TEXT = 65536 };
+enum { MAX_LIKE = 4 };		/* profiles that build on one another */
 
 struct parser {
 	struct nsrun_profile	*profile;
-	const char		*file;
-	unsigned int		line;
-	const char		*line_start;
-	const char		*at[MAX_WORDS];		/* where each began */
-	char			*words[MAX_WORDS];
-	size_t			n_words;
-	struct nsrun_err	*err;
+	struct nsrun_lines	l;
+	unsigned int		depth;		/* of `like` */
+	bool			began;		/* a line was read that stays */
+	unsigned int		said;		/* enum once, as bits */
+	uint64_t		named;		/* lists said here, as bits */
 };
+
+/* What a text may say only once, though its base may have said it too. */
+enum once { ONCE_NAME, ONCE_FILTER, ONCE_HOSTNAME };
 
 /* Complain about word i of this line. */
 static int
 bad(struct parser *p, size_t i, const char *rule)
 {
-	char where[256];
-
-	snprintf(where, sizeof where, "%s:%u:%d", p->file, p->line,
-	    (int)(p->at[i] - p->line_start) + 1);
-	return nsrun_err_rule(p->err, NSRUN_STEP_POLICY, rule, where, NULL);
+	return nsrun_lines_bad(&p->l, i, rule);
 }
 
 static int
 no_memory(struct parser *p)
 {
-	return nsrun_err_nomem(p->err, p->file);
+	return nsrun_lines_nomem(&p->l);
 }
 
 static int
-set_once(struct parser *p, const char **slot)
+set_once(struct parser *p, enum once which, const char **slot)
 {
-	if (*slot)
+	if (p->said & 1U << which)
 		return bad(p, 0, "is said twice");
-	*slot = p->words[1];
+	p->said |= 1U << which;
+	*slot = p->l.words[1];
 	return 0;
 }
 
 static int
 do_profile(struct parser *p)
 {
-	return set_once(p, &p->profile->name);
+	return set_once(p, ONCE_NAME, &p->profile->name);
 }
 
 static int
 do_filter(struct parser *p)
 {
-	return set_once(p, &p->profile->filter);
+	return set_once(p, ONCE_FILTER, &p->profile->filter);
 }
 
 static int
 do_hostname(struct parser *p)
 {
-	return set_once(p, &p->profile->hostname);
+	return set_once(p, ONCE_HOSTNAME, &p->profile->hostname);
 }
 
 static int
 do_network(struct parser *p)
 {
-	for (size_t i = 1; i < p->n_words; i++) {
+	memset(p->profile->networks, 0, sizeof p->profile->networks);
+	for (size_t i = 1; i < p->l.n_words; i++) {
 		int n = 0;
 
-		while (n < NSRUN_N_NETWORKS && strcmp(p->words[i],
+		while (n < NSRUN_N_NETWORKS && strcmp(p->l.words[i],
 		    nsrun_network_name((enum nsrun_network)n)))
 			n++;
 		if (n == NSRUN_N_NETWORKS)
@@ -86,10 +87,10 @@ do_network(struct parser *p)
 static int
 do_wall(struct parser *p)
 {
-	if (!strcmp(p->words[1], "none"))
+	if (!strcmp(p->l.words[1], "none"))
 		p->profile->wall_ms = 0;
-	else if (nsrun_duration_parse(p->words[1], &p->profile->wall_ms) < 0 ||
-	    p->profile->wall_ms == 0)
+	else if (nsrun_duration_parse(p->l.words[1],
+	    &p->profile->wall_ms) < 0 || p->profile->wall_ms == 0)
 		return bad(p, 1, "is not a duration like 300s");
 	return 0;
 }
@@ -97,8 +98,8 @@ do_wall(struct parser *p)
 static int
 do_stdin(struct parser *p)
 {
-	p->profile->stdin_null = !strcmp(p->words[1], "null");
-	if (!p->profile->stdin_null && strcmp(p->words[1], "inherit"))
+	p->profile->stdin_null = !strcmp(p->l.words[1], "null");
+	if (!p->profile->stdin_null && strcmp(p->l.words[1], "inherit"))
 		return bad(p, 1, "is neither inherit nor null");
 	return 0;
 }
@@ -112,7 +113,7 @@ do_git(struct parser *p)
 	};
 
 	for (int i = NSRUN_GIT_NONE; i <= NSRUN_GIT_WORKTREE; i++)
-		if (!strcmp(p->words[1], words[i])) {
+		if (!strcmp(p->l.words[1], words[i])) {
 			p->profile->git = (enum nsrun_git)i;
 			return 0;
 		}
@@ -122,15 +123,18 @@ do_git(struct parser *p)
 static int
 do_limit(struct parser *p)
 {
-	int kind = nsrun_limit_find(p->words[1]);
+	int kind = nsrun_limit_find(p->l.words[1]);
 	struct nsrun_limit *limit;
 
 	if (kind < 0)
 		return bad(p, 1, "is no limit");
 	limit = &p->profile->limits[kind];
-	limit->set = true;
-	if (nsrun_size_parse(p->words[2], &limit->value) < 0)
-		return bad(p, 2, "is not a number");
+	limit->set = strcmp(p->l.words[2], "none");
+	limit->value = 0;
+	if (!limit->set)
+		return 0;
+	if (nsrun_size_parse(p->l.words[2], &limit->value) < 0)
+		return bad(p, 2, "is neither a number nor none");
 	return 0;
 }
 
@@ -140,9 +144,10 @@ do_tmpfs(struct parser *p)
 	uint64_t *size = &p->profile->tmpfs_size;
 	uint64_t *inodes = &p->profile->tmpfs_inodes;
 
-	if (nsrun_size_parse(p->words[1], size) < 0 || !*size)
+	if (nsrun_size_parse(p->l.words[1], size) < 0 || !*size)
 		return bad(p, 1, "is not a size like 1G");
-	if (nsrun_number_parse(p->words[2], UINT32_MAX, inodes) < 0 || !*inodes)
+	if (nsrun_number_parse(p->l.words[2], UINT32_MAX, inodes) < 0 ||
+	    !*inodes)
 		return bad(p, 2, "is not a number of inodes");
 	return 0;
 }
@@ -150,7 +155,7 @@ do_tmpfs(struct parser *p)
 static int
 do_on_hazard(struct parser *p)
 {
-	p->profile->on_hazard = nsrun_on_hazard_parse(p->words[1]);
+	p->profile->on_hazard = nsrun_on_hazard_parse(p->l.words[1]);
 	return p->profile->on_hazard ? 0 :
 	    bad(p, 1, "is neither refuse nor shield");
 }
@@ -160,13 +165,13 @@ do_scan(struct parser *p)
 {
 	struct nsrun_scan_limits *scan = &p->profile->scan;
 
-	if (nsrun_size_parse(p->words[1], &scan->entries) < 0 ||
+	if (nsrun_size_parse(p->l.words[1], &scan->entries) < 0 ||
 	    !scan->entries)
 		return bad(p, 1, "is not a number of entries like 4M");
-	if (nsrun_number_parse(p->words[2], UINT32_MAX - 1, &scan->depth) < 0 ||
-	    !scan->depth)
+	if (nsrun_number_parse(p->l.words[2], UINT32_MAX - 1,
+	    &scan->depth) < 0 || !scan->depth)
 		return bad(p, 2, "is not a depth");
-	if (nsrun_duration_parse(p->words[3], &scan->time_ms) < 0 ||
+	if (nsrun_duration_parse(p->l.words[3], &scan->time_ms) < 0 ||
 	    !scan->time_ms)
 		return bad(p, 3, "is not a duration like 120s");
 	return 0;
@@ -179,17 +184,18 @@ do_private(struct parser *p)
 	struct nsrun_private *v = nsrun_arena_grow(&profile->arena,
 	    profile->privates, profile->n_privates, sizeof *v);
 	char *end;
-	unsigned long mode = strtoul(p->words[2], &end, 8);
+	const char *word = p->l.words[2];
+	unsigned long mode = strtoul(word, &end, 8);
 
 	if (!v)
 		return no_memory(p);
 	profile->privates = v;
-	if (*p->words[1] != '/' && strcmp(p->words[1], "home"))
+	if (*p->l.words[1] != '/' && strcmp(p->l.words[1], "home"))
 		return bad(p, 1, "is neither an absolute path nor home");
-	if (*end || mode > 01777 || *p->words[2] < '0' || *p->words[2] > '7')
+	if (*end || mode > 01777 || *word < '0' || *word > '7')
 		return bad(p, 2, "is not an octal mode");
 	v[profile->n_privates++] = (struct nsrun_private){
-		p->words[1], (mode_t)mode,
+		p->l.words[1], (mode_t)mode,
 	};
 	return 0;
 }
@@ -204,20 +210,20 @@ add_pair(struct parser *p, struct nsrun_pair **pairs, size_t *n,
 	if (!v || !value)
 		return no_memory(p);
 	*pairs = v;
-	v[(*n)++] = (struct nsrun_pair){ p->words[1], value };
+	v[(*n)++] = (struct nsrun_pair){ p->l.words[1], value };
 	return 0;
 }
 
 static int
 do_lower(struct parser *p)
 {
-	char *value = p->words[2];
+	char *value = p->l.words[2];
 
 	/* A value of several words, like kernel/sem's, keeps its blanks. */
-	for (size_t i = 3; i < p->n_words && value; i++)
+	for (size_t i = 3; i < p->l.n_words && value; i++)
 		value = nsrun_arena_printf(&p->profile->arena, "%s %s", value,
-		    p->words[i]);
-	if (*p->words[1] == '/' || strstr(p->words[1], ".."))
+		    p->l.words[i]);
+	if (*p->l.words[1] == '/' || strstr(p->l.words[1], ".."))
 		return bad(p, 1, "is not a name below /proc/sys");
 	return add_pair(p, &p->profile->lower, &p->profile->n_lower, value);
 }
@@ -225,7 +231,75 @@ do_lower(struct parser *p)
 static int
 do_set(struct parser *p)
 {
-	return add_pair(p, &p->profile->set, &p->profile->n_set, p->words[2]);
+	return add_pair(p, &p->profile->set, &p->profile->n_set, p->l.words[2]);
+}
+
+static int
+do_server(struct parser *p)
+{
+	p->profile->needs_server = true;
+	return 0;
+}
+
+static int
+do_hook(struct parser *p)
+{
+	p->profile->is_hook = true;
+	return 0;
+}
+
+/* NAME MARKER DIR...: see nsrun-profiles(5). */
+static int
+do_toolchain_env(struct parser *p)
+{
+	struct nsrun_profile *profile = p->profile;
+	struct nsrun_toolchain *v = nsrun_arena_grow(&profile->arena,
+	    profile->toolchains, profile->n_toolchains, sizeof *v);
+	const char **dirs = nsrun_arena_dup(&profile->arena, &p->l.words[3],
+	    (p->l.n_words - 3) * sizeof *dirs);
+
+	if (!v || !dirs)
+		return no_memory(p);
+	for (size_t i = 2; i < p->l.n_words; i++)
+		if (*p->l.words[i] == '/' || strstr(p->l.words[i], ".."))
+			return bad(p, i, "is not a relative path");
+	profile->toolchains = v;
+	v[profile->n_toolchains++] = (struct nsrun_toolchain){
+		.name = p->l.words[1], .marker = p->l.words[2],
+		.dirs = { dirs, p->l.n_words - 3 },
+	};
+	return 0;
+}
+
+static int parse_text(struct parser *p, const char *file, const char *text);
+
+/* All that another profile of the release says, before what this one does. */
+static int
+do_like(struct parser *p)
+{
+	const struct nsrun_policy_text *base = nsrun_policy_text_find("profile",
+	    p->l.words[1]);
+	struct nsrun_lines lines = p->l;
+	unsigned int said = p->said;
+	const char *name = p->profile->name;
+	char file[64];
+
+	if (p->began)
+		return bad(p, 0, "must stand before all but `profile`");
+	if (!base)
+		return bad(p, 1, "is no profile of this release");
+	if (++p->depth > MAX_LIKE)
+		return bad(p, 1, "builds on too many others");
+	snprintf(file, sizeof file, "%.40s.profile", p->l.words[1]);
+	p->said = 0;
+	if (parse_text(p, file, base->text) < 0)
+		return -1;
+	p->l = lines;
+	p->said = said;
+	p->named = 0;
+	p->profile->name = name;
+	p->began = true;
+	return 0;
 }
 
 /* Keywords that take a list: where it goes, and how each word must begin. */
@@ -238,6 +312,7 @@ static const struct {
 	{ "merged", offsetof(struct nsrun_profile, merged), '/' },
 	{ "toolchain", offsetof(struct nsrun_profile, toolchain), 'r' },
 	{ "path", offsetof(struct nsrun_profile, path), 0 },
+	{ "pass", offsetof(struct nsrun_profile, pass), 0 },
 	{ "etc", offsetof(struct nsrun_profile, etc), 'r' },
 	{ "device", offsetof(struct nsrun_profile, device), 'r' },
 	{ "control", offsetof(struct nsrun_profile, control), 'r' },
@@ -253,8 +328,14 @@ do_list(struct parser *p, size_t which)
 	struct nsrun_words *words = (struct nsrun_words *)
 	    ((char *)p->profile + lists[which].offset);
 
-	for (size_t i = 1; i < p->n_words; i++) {
-		const char *word = p->words[i];
+	/* A list that is named here takes the place of the base's. */
+	if (!(p->named & 1ULL << which))
+		*words = (struct nsrun_words){ 0 };
+	p->named |= 1ULL << which;
+	if (p->l.n_words == 2 && !strcmp(p->l.words[1], "none"))
+		return 0;
+	for (size_t i = 1; i < p->l.n_words; i++) {
+		const char *word = p->l.words[i];
 		const char **v = nsrun_arena_grow(&p->profile->arena, words->v,
 		    words->n, sizeof *v);
 
@@ -278,6 +359,7 @@ static const struct {
 	int (*handle)(struct parser *p);
 } keywords[] = {
 	{ "profile", 1, 1, do_profile },
+	{ "like", 1, 1, do_like },
 	{ "filter", 1, 1, do_filter },
 	{ "network", 1, NSRUN_N_NETWORKS, do_network },
 	{ "hostname", 1, 1, do_hostname },
@@ -291,53 +373,39 @@ static const struct {
 	{ "private", 2, 2, do_private },
 	{ "lower", 2, 5, do_lower },
 	{ "set", 2, 2, do_set },
+	{ "toolchain-env", 3, NSRUN_LINE_WORDS, do_toolchain_env },
+	{ "server", 0, 0, do_server },
+	{ "hook", 0, 0, do_hook },
 };
 
 static int
 parse_words(struct parser *p)
 {
+	p->began |= strcmp(p->l.words[0], "profile") &&
+	    strcmp(p->l.words[0], "like");
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-		if (!strcmp(lists[i].name, p->words[0]))
-			return p->n_words > 1 ? do_list(p, i) :
+		if (!strcmp(lists[i].name, p->l.words[0]))
+			return p->l.n_words > 1 ? do_list(p, i) :
 			    bad(p, 0, "wants a list");
 	for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
-		if (!strcmp(keywords[i].name, p->words[0]))
-			return p->n_words - 1 >= keywords[i].min &&
-			    p->n_words - 1 <= keywords[i].max ?
+		if (!strcmp(keywords[i].name, p->l.words[0]))
+			return p->l.n_words - 1 >= keywords[i].min &&
+			    p->l.n_words - 1 <= keywords[i].max ?
 			    keywords[i].handle(p) :
 			    bad(p, 0, "has the wrong number of words");
 	return bad(p, 0, "is no keyword of a profile");
 }
 
-/* Split one line, up to '#', into words; returns the next line. */
 static int
-parse_line(struct parser *p, const char **text)
+parse_text(struct parser *p, const char *file, const char *text)
 {
-	static const char blanks[] = " \t";
-	const char *s = *text, *end = s + strcspn(s, "\n");
+	int rc;
 
-	p->line++;
-	p->line_start = s;
-	p->n_words = 0;
-	*text = *end ? end + 1 : end;
-	for (;;) {
-		s += strspn(s, blanks);
-		if (s >= end || *s == '#')
-			break;
-		p->at[p->n_words] = s;
-		if (p->n_words == MAX_WORDS - 1)
-			return bad(p, p->n_words, "is one word too many");
-		size_t n = strcspn(s, " \t\n");
-
-		/* Zeroed by the arena, so terminated. */
-		p->words[p->n_words] = nsrun_arena_alloc(&p->profile->arena,
-		    n + 1);
-		if (!p->words[p->n_words])
-			return no_memory(p);
-		memcpy(p->words[p->n_words++], s, n);
-		s += n;
-	}
-	return p->n_words ? parse_words(p) : 0;
+	nsrun_lines_init(&p->l, &p->profile->arena, file, text, p->l.err);
+	while ((rc = nsrun_lines_next(&p->l)) > 0)
+		if (parse_words(p) < 0)
+			return -1;
+	return rc;
 }
 
 /* A profile that leaves out one of these would be less than it seems. */
@@ -346,7 +414,6 @@ check_complete(struct parser *p)
 {
 	const struct nsrun_profile *profile = p->profile;
 
-	p->at[0] = p->line_start;
 	if (!profile->name)
 		return bad(p, 0, "the profile has no name");
 	if (!profile->filter)
@@ -362,18 +429,13 @@ int
 nsrun_profile_parse(struct nsrun_profile *profile, const char *file,
     const char *text, struct nsrun_err *err)
 {
-	struct parser p = { .profile = profile, .file = file, .err = err,
-	    .line_start = text };
-	int rc = 0;
+	struct parser p = { .profile = profile, .l.err = err };
+	int rc;
 
 	*profile = (struct nsrun_profile){
 		.arena = NSRUN_ARENA_INIT, .scan = NSRUN_SCAN_LIMITS,
 	};
-	p.at[0] = text;
-	if (strlen(text) > MAX_TEXT)
-		rc = bad(&p, 0, "is larger than 64K");
-	while (rc == 0 && *text)
-		rc = parse_line(&p, &text);
+	rc = parse_text(&p, file, text);
 	if (rc == 0)
 		rc = check_complete(&p);
 	if (rc < 0)

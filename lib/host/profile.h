@@ -32,6 +32,13 @@ struct nsrun_pair {
 	const char	*name, *value;
 };
 
+/* What a variable of the caller's may point at; see host/toolchain.c. */
+struct nsrun_toolchain {
+	const char		*name;		/* "JAVA_HOME" */
+	const char		*marker;	/* there, or it is none */
+	struct nsrun_words	dirs;
+};
+
 struct nsrun_profile {
 	struct nsrun_arena	arena;
 	const char		*name, *filter, *hostname;
@@ -48,13 +55,18 @@ struct nsrun_profile {
 	size_t			n_privates;
 	struct nsrun_words	system, merged, toolchain, path, etc, device;
 	struct nsrun_words	control, cover, mask, root_cover, root_mask;
+	struct nsrun_words	pass;		/* empty: the usual names */
+	struct nsrun_toolchain	*toolchains;
+	size_t			n_toolchains;
+	bool			needs_server;	/* and a trusted one */
+	bool			is_hook;	/* --hook-mode may be asked */
 	struct nsrun_pair	*lower, *set;
 	size_t			n_lower, n_set;
 };
 
 /*
- * Parse text, called `file` in errors: "file:LINE:COLUMN". On failure nothing
- * is left to release.
+ * Parse text, called `file` in errors: "file:LINE:COLUMN". `like` reads the
+ * release's own profiles. On failure nothing is left to release.
  */
 int nsrun_profile_parse(struct nsrun_profile *profile, const char *file,
     const char *text, struct nsrun_err *err);

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "host/envpolicy.h"
 #include "host/masks.h"
+#include "host/server.h"
 
 struct nsrun_request *
 nsrun_request_new(void)
@@ -93,7 +94,9 @@ add_env(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 
 	if (!v || !name)
 		return nsrun_err_nomem(err, "environment");
-	if (nsrun_envpolicy_check_grant(name, err) < 0)
+	/* A credential may be granted to a server: known only in the plan. */
+	if ((value[n] ? nsrun_envpolicy_check_name(name, err) :
+	    nsrun_envpolicy_check_injection(name, err)) < 0)
 		return -1;
 	r->variables = v;
 	v[r->n_variables] = (struct nsrun_variable){ .name = name };
@@ -130,6 +133,44 @@ set_as(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 	r->as_uid = (uid_t)uid;
 	r->as_gid = (gid_t)gid;
 	return 0;
+}
+
+static int
+set_temp(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	if (strcmp(value, "host") && strcmp(value, "private"))
+		return bad(err, "is neither private nor host", value);
+	r->host_temp = *value == 'h';
+	return 0;
+}
+
+static int
+set_server(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	if (nsrun_server_check(value, err) < 0)
+		return -1;
+	return copy(r, &r->server, value, err);
+}
+
+static int
+set_hook_mode(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	static const struct {
+		const char *name;
+		enum nsrun_boundary boundary;
+	} modes[] = {
+		{ "full", NSRUN_BOUNDARY_SANDBOX },
+		{ "env-scrub", NSRUN_BOUNDARY_HOOK_ENV_SCRUB },
+		{ "none", NSRUN_BOUNDARY_HOOK_NONE },
+	};
+
+	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+		if (!strcmp(modes[i].name, value)) {
+			r->hook_mode = modes[i].boundary;
+			r->has_hook_mode = true;
+			return 0;
+		}
+	return bad(err, "is neither full, env-scrub nor none", value);
 }
 
 static int
@@ -207,6 +248,12 @@ const struct nsrun_request_word nsrun_request_words[] = {
 	{ "as", "keep|owner|UID:GID", "who it is on the host, for root callers",
 	    set_as },
 	{ "env", "NAME[=VALUE]", "grant or set a variable", add_env },
+	{ "temp", "private|host", "TMPDIR: in memory, or the same path outside",
+	    set_temp },
+	{ "server", "PLUGIN/SERVER", "the trusted server that it is",
+	    set_server },
+	{ "hook-mode", "full|env-scrub|none", "how much a hook is sandboxed",
+	    set_hook_mode },
 	{ "stdin", "null", "nothing on standard input", set_stdin },
 	{ "network", "denied|isolated", "no sockets, or nobody to talk to",
 	    set_network },

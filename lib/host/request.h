@@ -43,6 +43,12 @@ struct nsrun_request {
 	enum nsrun_as		as;
 	uid_t			as_uid;
 	gid_t			as_gid;
+	bool			host_temp;	/* a directory on the host */
+	const char		*temp;		/* is this one; NULL: not yet */
+	bool			only_explains;	/* and so never needs one */
+	const char		*server;	/* PLUGIN/SERVER; NULL: none */
+	bool			has_hook_mode;
+	enum nsrun_boundary	hook_mode;
 	bool			stdin_null;
 	bool			has_network, has_timeout;
 	enum nsrun_network	network;
@@ -51,6 +57,7 @@ struct nsrun_request {
 	uint64_t		timeout_ms;		/* 0: none */
 	uint64_t		max_output_bytes;	/* 0: no cap */
 	char			**argv;
+	bool			probes;		/* the host, not its grants */
 	bool			share_network;	/* a fallback, not a wish */
 	bool			for_program;	/* our thread is our process */
 	bool			reports;	/* somebody reads the records */

@@ -279,7 +279,8 @@ read_entries(struct scan_worker *w, struct nsrun_scan_dir *dir, int fd)
 				fail(w, "getdents64", dir, NULL);
 			return;
 		}
-		if (sift(w, dir, fd, (size_t)n) < 0 || !file_batch(w, dir, &old))
+		if (sift(w, dir, fd, (size_t)n) < 0 ||
+		    !file_batch(w, dir, &old))
 			return;
 	}
 }

@@ -9,6 +9,7 @@
  * `path`, absolute and canonical, and each directory above it: owned by root
  * and writable by nobody else. 0, or -1 with err naming the first that is not.
  */
-int nsrun_trust_check(const char *path, struct nsrun_err *err);
+int nsrun_trust_check(const char *path, enum nsrun_step step,
+    struct nsrun_err *err);
 
 #endif

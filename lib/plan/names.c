@@ -87,6 +87,21 @@ nsrun_stdio_name(enum nsrun_stdio stdio)
 }
 
 const char *
+nsrun_boundary_name(enum nsrun_boundary boundary)
+{
+	static const char *const names[] = {
+		[NSRUN_BOUNDARY_SANDBOX]	= "sandbox",
+		[NSRUN_BOUNDARY_UNSANDBOXED]	= "unsandboxed",
+		[NSRUN_BOUNDARY_HOOK_ENV_SCRUB]	= "hook-env-scrub",
+		[NSRUN_BOUNDARY_HOOK_NONE]	= "hook-none",
+	};
+	_Static_assert(sizeof names / sizeof *names == NSRUN_N_BOUNDARIES,
+	    "all");
+
+	return names[boundary];
+}
+
+const char *
 nsrun_network_name(enum nsrun_network network)
 {
 	static const char *const names[] = {
@@ -101,13 +116,15 @@ nsrun_network_name(enum nsrun_network network)
 const char *
 nsrun_plan_network(const struct nsrun_plan *plan)
 {
+	if (plan->boundary != NSRUN_BOUNDARY_SANDBOX)
+		return "host";
 	if (plan->profile || plan->namespaces & CLONE_NEWNET)
 		return nsrun_network_name(plan->network);
 	return plan->join.net >= 0 ? "joined" : "host";
 }
 
 const char *
-nsrun_session_name(enum nsrun_session session)
+nsrun_sid_name(enum nsrun_sid sid)
 {
 	static const char *const names[] = {
 		[NSRUN_SESSION_OWN]	= "own",
@@ -116,7 +133,7 @@ nsrun_session_name(enum nsrun_session session)
 	};
 	_Static_assert(sizeof names / sizeof *names == NSRUN_N_SESSIONS, "all");
 
-	return names[session];
+	return names[sid];
 }
 
 const char *

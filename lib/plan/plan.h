@@ -99,13 +99,25 @@ enum nsrun_network {
 	NSRUN_N_NETWORKS
 };
 
+/*
+ * What stands between the command and the host. All but the first are none at
+ * all: the site's configuration must permit them, and its caller ask for them.
+ */
+enum nsrun_boundary {
+	NSRUN_BOUNDARY_SANDBOX,
+	NSRUN_BOUNDARY_UNSANDBOXED,	/* OPENCLAUDIA_BASH_SANDBOX=off */
+	NSRUN_BOUNDARY_HOOK_ENV_SCRUB,	/* a hook, without the host's secrets */
+	NSRUN_BOUNDARY_HOOK_NONE,	/* a hook, with all of the host's */
+	NSRUN_N_BOUNDARIES
+};
+
 /* Namespaces that exist already and are entered: descriptors, -1 for none. */
 struct nsrun_join {
 	int	user, pid, net;		/* before all else */
 	int	second_user;		/* when all is done */
 };
 
-enum nsrun_session {
+enum nsrun_sid {
 	NSRUN_SESSION_OWN,	/* pid 1's, and another for the command */
 	NSRUN_SESSION_SHARED,	/* one for both */
 	NSRUN_SESSION_CALLER,	/* the caller's, and with it its terminal */
@@ -128,7 +140,7 @@ struct nsrun_process {
 	bool		open_init;	/* pid 1 may be looked into */
 	bool		free_caps;	/* uid 0 inside is not made powerless */
 	bool		names_command;	/* its pid is wanted outside */
-	enum nsrun_session session;
+	enum nsrun_sid session;
 	uint64_t	caps;		/* kept, 1 << CAP_*, in all five sets */
 	int		block_fd;	/* a byte or its end is "go"; or -1 */
 	int		sync_fd;	/* pid 1's alone, to its end; or -1 */
@@ -151,6 +163,7 @@ struct nsrun_supervision {
 struct nsrun_plan {
 	struct nsrun_arena	arena;
 	const char		*profile;
+	enum nsrun_boundary	boundary;
 	uint64_t		namespaces;	/* CLONE_NEW* */
 	struct nsrun_identity	identity;
 	struct nsrun_idmap	uid_map, gid_map;	/* of the first one */
@@ -165,7 +178,10 @@ struct nsrun_plan {
 	size_t			n_filters;
 	enum nsrun_stdio	stdio[3];
 	char			**env;		/* NULL at the end */
-	size_t			n_env, n_granted;
+	size_t			n_env;
+	const char		**granted;	/* names in env */
+	size_t			n_granted;
+	const char		*server;	/* a trusted one; NULL: none */
 	char			**argv;		/* NULL at the end */
 	size_t			n_argv;
 	const char		*cwd;
@@ -223,9 +239,13 @@ int nsrun_limit_find(const char *name);			/* -1: none */
 int nsrun_limit_parse(const char *text, int *kind, uint64_t *value);
 const char *nsrun_stdio_name(enum nsrun_stdio stdio);
 const char *nsrun_network_name(enum nsrun_network network);
-/* Also "host" and "joined", for a face's plan that has none of its own. */
+const char *nsrun_boundary_name(enum nsrun_boundary boundary);
+/*
+ * The network's name; also "host", without a sandbox, and "joined", for a
+ * face's plan that has none of its own.
+ */
 const char *nsrun_plan_network(const struct nsrun_plan *plan);
-const char *nsrun_session_name(enum nsrun_session session);
+const char *nsrun_sid_name(enum nsrun_sid sid);
 
 struct nsrun_namespace {
 	uint64_t	flag;		/* CLONE_NEW* */

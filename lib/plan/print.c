@@ -168,7 +168,7 @@ row_process(FILE *out, const struct nsrun_process *p)
 		if (all[i].so)
 			fprintf(out, "process %s\n", all[i].name);
 	if (p->session != NSRUN_SESSION_OWN)
-		fprintf(out, "session %s\n", nsrun_session_name(p->session));
+		fprintf(out, "session %s\n", nsrun_sid_name(p->session));
 	if (p->caps)
 		fprintf(out, "caps %" PRIx64 "\n", p->caps);
 	if (p->block_fd >= 0)

@@ -151,7 +151,7 @@ put_process(struct nsrun_json *j, const struct nsrun_process *p)
 	put_true(j, "open_init", p->open_init);
 	put_true(j, "free_caps", p->free_caps);
 	put_true(j, "names_command", p->names_command);
-	nsrun_json_string(j, "session", nsrun_session_name(p->session));
+	nsrun_json_string(j, "session", nsrun_sid_name(p->session));
 	nsrun_json_number(j, "caps", p->caps);
 	put_fd(j, "block_fd", p->block_fd);
 	put_fd(j, "sync_fd", p->sync_fd);
@@ -268,6 +268,9 @@ nsrun_print_json(FILE *out, const struct nsrun_plan *plan)
 	nsrun_json_open(&j, NULL, '{');
 	nsrun_json_number(&j, "v", 1);
 	nsrun_json_string(&j, "profile", plan->profile);
+	nsrun_json_string(&j, "boundary", nsrun_boundary_name(plan->boundary));
+	if (plan->server)
+		nsrun_json_string(&j, "server", plan->server);
 	put_identity(&j, plan);
 	nsrun_json_open(&j, "namespaces", '[');
 	for (int i = 0; i < NSRUN_N_NAMESPACES; i++)
@@ -291,6 +294,7 @@ nsrun_print_json(FILE *out, const struct nsrun_plan *plan)
 	nsrun_json_close(&j, ']');
 	nsrun_json_put_shields(&j, plan);
 	put_environment(&j, plan);
+	nsrun_json_put_names(&j, "granted", plan->granted, plan->n_granted);
 	put_rest(&j, plan);
 	nsrun_json_close(&j, '}');
 	putc('\n', out);

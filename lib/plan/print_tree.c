@@ -63,6 +63,14 @@ header(const struct tree *t)
 	paint(t, "1");
 	fprintf(t->out, "%s", plan->profile);
 	paint(t, "0");
+	if (plan->server)
+		fprintf(t->out, "  server %s", plan->server);
+	if (plan->boundary != NSRUN_BOUNDARY_SANDBOX) {
+		fprintf(t->out, "  NO SANDBOX: %s, uid %u\n",
+		    nsrun_boundary_name(plan->boundary),
+		    (unsigned int)plan->identity.uid);
+		return;
+	}
 	for (size_t i = 0; i < plan->n_filters; i++)
 		fprintf(t->out, "  filter %s%s%s %.8s", plan->filters[i]->name,
 		    *plan->filters[i]->variant ? " " : "",
@@ -319,7 +327,10 @@ footer(const struct tree *t)
 	for (size_t i = 0; i < plan->n_env; i++)
 		fprintf(t->out, " %.*s", (int)strcspn(plan->env[i], "="),
 		    plan->env[i]);
-	fprintf(t->out, " (%zu granted)\nstarts in    ", plan->n_granted);
+	fprintf(t->out, " (%zu granted", plan->n_granted);
+	for (size_t i = 0; i < plan->n_granted; i++)
+		fprintf(t->out, "%s %s", i ? "" : ":", plan->granted[i]);
+	fputs(")\nstarts in    ", t->out);
 	nsrun_print_name(t->out, plan->cwd);
 	fputs("\nstdio       ", t->out);
 	for (int i = 0; i < 3; i++)

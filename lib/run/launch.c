@@ -330,6 +330,10 @@ nsrun_launch(struct nsrun_run *run, struct nsrun_err *err)
 	run->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (run->stop_fd < 0 || nsrun_fd_raise(&run->stop_fd) < 0)
 		nsrun_err_sys(err, NSRUN_STEP_SUPERVISE, "eventfd", NULL, NULL);
+	else if (run->plan->boundary != NSRUN_BOUNDARY_SANDBOX)
+		nsrun_err_rule(err, NSRUN_STEP_PLAN, "is a plan without a"
+		    " sandbox: only oc-nsrun runs one",
+		    nsrun_boundary_name(run->plan->boundary), NULL);
 	else if (nsrun_plan_check(run->plan, err) == 0 &&
 	    nsrun_prepared_build(&p, run, err) == 0 &&
 	    allocate_relays(run, err) == 0) {

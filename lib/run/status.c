@@ -1,71 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "run/status.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/err_print.h"
-#include "base/fd.h"
-#include "base/json.h"
 #include "plan/plan.h"
 #include "plan/print.h"
+#include "run/record.h"
 #include "run/run.h"
-
-/* One record in memory, so that it reaches the reader in one write. */
-struct record {
-	struct nsrun_json json;
-	char	*text;
-	size_t	size;
-};
-
-static bool
-begin(struct record *r, int fd, const char *event)
-{
-	*r = (struct record){ 0 };
-	if (fd < 0)
-		return false;
-	r->json.out = open_memstream(&r->text, &r->size);
-	if (!r->json.out)
-		return false;
-	nsrun_json_open(&r->json, NULL, '{');
-	nsrun_json_number(&r->json, "v", 1);
-	nsrun_json_string(&r->json, "event", event);
-	return true;
-}
-
-/* A reader that does not read loses records; the deadline is kept. */
-static void
-write_whole(int fd, const char *text, size_t size)
-{
-	struct pollfd room = { fd, POLLOUT, 0 };
-
-	for (size_t done = 0; done < size; ) {
-		ssize_t n = write(fd, text + done, size - done);
-
-		if (n > 0)
-			done += (size_t)n;
-		else if (errno == EAGAIN ? poll(&room, 1, 1000) < 1 :
-		    errno != EINTR)
-			break;
-	}
-}
-
-static void
-finish(struct record *r, int fd)
-{
-	nsrun_autoclose int own = nsrun_fd_reopen_nonblock(fd, O_WRONLY);
-
-	nsrun_json_close(&r->json, '}');
-	putc('\n', r->json.out);
-	if (fclose(r->json.out) == 0)
-		write_whole(own >= 0 ? own : fd, r->text, r->size);
-	free(r->text);
-}
 
 static void
 put_namespaces(struct nsrun_json *j, const struct nsrun_run *run)
@@ -109,15 +51,16 @@ nsrun_status_started(int fd, const struct nsrun_run *run)
 {
 	const struct nsrun_plan *plan = run->plan;
 	const struct nsrun_identity *who = &plan->identity;
-	struct record r;
+	struct nsrun_record r;
 
-	if (!begin(&r, fd, "started"))
+	if (!nsrun_record_begin(&r, fd, "started"))
 		return;
 	nsrun_json_number(&r.json, "pid", (uint64_t)run->pid);
 	nsrun_json_string(&r.json, "profile", plan->profile);
+	nsrun_json_string(&r.json, "boundary",
+	    nsrun_boundary_name(plan->boundary));
 	put_namespaces(&r.json, run);
-	nsrun_json_string(&r.json, "network",
-	    nsrun_network_name(plan->network));
+	nsrun_json_string(&r.json, "network", nsrun_plan_network(plan));
 	nsrun_json_put_filters(&r.json, plan);
 	nsrun_json_number(&r.json, "uid", who->uid);
 	nsrun_json_number(&r.json, "gid", who->gid);
@@ -136,21 +79,21 @@ nsrun_status_started(int fd, const struct nsrun_run *run)
 	nsrun_json_put_names(&r.json, "fallbacks", plan->fallbacks,
 	    plan->n_fallbacks);
 	nsrun_json_put_shields(&r.json, plan);
-	finish(&r, fd);
+	nsrun_record_finish(&r, fd);
 }
 
 static void
 limit_record(int fd, const char *name, const char *what, uint64_t bytes)
 {
-	struct record r;
+	struct nsrun_record r;
 
-	if (!begin(&r, fd, "limit"))
+	if (!nsrun_record_begin(&r, fd, "limit"))
 		return;
 	nsrun_json_string(&r.json, "limit", name);
 	nsrun_json_string(&r.json, "what", what);
 	if (bytes)
 		nsrun_json_number(&r.json, "bytes", bytes);
-	finish(&r, fd);
+	nsrun_record_finish(&r, fd);
 }
 
 /* Which bounds were met, as far as the end tells. */
@@ -175,13 +118,13 @@ put_limits(int fd, const struct nsrun_run *run)
 void
 nsrun_status_violation(int fd, const char *path, const char *moved)
 {
-	struct record r;
+	struct nsrun_record r;
 
-	if (!begin(&r, fd, "violation"))
+	if (!nsrun_record_begin(&r, fd, "violation"))
 		return;
 	nsrun_json_string(&r.json, "path", path);
 	nsrun_json_string(&r.json, "moved", *moved ? moved : NULL);
-	finish(&r, fd);
+	nsrun_record_finish(&r, fd);
 }
 
 void
@@ -197,10 +140,10 @@ nsrun_status_exited(int fd, const struct nsrun_run *run)
 	_Static_assert(sizeof reasons / sizeof *reasons == NSRUN_N_REASONS,
 	    "all");
 	const struct nsrun_result *result = &run->result;
-	struct record r;
+	struct nsrun_record r;
 
 	put_limits(fd, run);
-	if (!begin(&r, fd, "exited"))
+	if (!nsrun_record_begin(&r, fd, "exited"))
 		return;
 	nsrun_json_string(&r.json, "reason", reasons[result->reason]);
 	if (result->signal)
@@ -216,15 +159,15 @@ nsrun_status_exited(int fd, const struct nsrun_run *run)
 	nsrun_json_number(&r.json, "stderr_bytes", result->out_bytes[1]);
 	nsrun_json_number(&r.json, "dropped_bytes",
 	    result->dropped_bytes[0] + result->dropped_bytes[1]);
-	finish(&r, fd);
+	nsrun_record_finish(&r, fd);
 }
 
 void
 nsrun_status_failed(int fd, const struct nsrun_err *err, int status)
 {
-	struct record r;
+	struct nsrun_record r;
 
-	if (!begin(&r, fd, "failed"))
+	if (!nsrun_record_begin(&r, fd, "failed"))
 		return;
 	nsrun_json_string(&r.json, "step", nsrun_step_name(err->step));
 	nsrun_json_string(&r.json, "call", err->call);
@@ -233,5 +176,5 @@ nsrun_status_failed(int fd, const struct nsrun_err *err, int status)
 	nsrun_json_string(&r.json, "category", nsrun_err_category(err));
 	nsrun_json_string(&r.json, "hint", nsrun_err_hint(err));
 	nsrun_json_number(&r.json, "status", (uint64_t)status);
-	finish(&r, fd);
+	nsrun_record_finish(&r, fd);
 }

@@ -35,8 +35,23 @@ private    home 0700		# at the path it has on the host
 # Of the host, read-only, where it exists.
 system     /usr /nix/store /nix/var/nix/profiles
 merged     /bin /sbin /lib /lib32 /lib64 /libx32
-toolchain  .cargo/bin .cargo/registry .rustup
-path       /usr /bin /sbin /nix/store .cargo/bin project
+path       /usr /bin /sbin /nix/store .cargo/bin toolchains project
+
+# Toolchains: of the home where they usually are, and where a variable says,
+# if what it names looks like one. Never what holds their credentials.
+toolchain  .cargo/bin .cargo/registry .rustup .nvm .volta .npm-global/bin
+toolchain  .npm-global/lib .pyenv go/bin go/pkg/mod .sdkman/candidates .jdks
+toolchain  .local/bin .local/lib .local/share/uv/python .local/share/uv/tools
+toolchain  .local/share/pipx/venvs
+toolchain-env CARGO_HOME bin/cargo bin registry
+toolchain-env RUSTUP_HOME toolchains .
+toolchain-env NVM_DIR versions/node .
+toolchain-env NPM_CONFIG_PREFIX lib/node_modules bin lib
+toolchain-env PYENV_ROOT versions .
+toolchain-env GOROOT bin/go .
+toolchain-env GOPATH pkg/mod bin pkg/mod
+toolchain-env JAVA_HOME bin/java .
+toolchain-env JDK_HOME bin/java .
 
 # /etc is made here (passwd group nsswitch.conf hosts); these are added
 # from the host's: what programs need, nothing that identifies or authenticates.

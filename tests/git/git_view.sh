@@ -64,6 +64,8 @@ for caller in $callers; do
 	# A bare repository is only read; a .git that is none is only a name.
 	dir=$top/remote
 	is "$caller: bare: log" "$(run git log --oneline)" "$(as "$caller" git -C "$dir" log --oneline)"
+	is "$caller: bare: a mask of what is not shown" "$(as "$caller" "$oc" run --project "$dir" --mask .env -- git log --oneline)" "$(as "$caller" git -C "$dir" log --oneline)"
+	fails "$caller: bare: a mask of what is" as "$caller" "$oc" run --project "$dir" --mask HEAD -- true
 	fails "$caller: bare: nothing is written" run sh -c ': >hooks/x || : >config || : >x'
 	is "$caller: bare: with git" "$(as "$caller" "$oc" git --project "$dir" -- log --oneline)" \
 		"$(as "$caller" git -C "$dir" log --oneline)"

@@ -28,8 +28,8 @@ same_tree() { is "$caller: $1: the tree is as before" "$(tree)" "$before"; }
 # leaves $pid
 start() {
 	rm -f "$work"/started
-	as "$caller" "$oc" run --stdin null --status-fd 3 --project "$p" "$@" \
-		3>"$work"/started >"$work"/out 2>&1 &
+	as "$caller" "$oc" run --stdin null --status-fd 3 --log-fd 4 --project "$p" "$@" \
+		3>"$work"/started 4>"$work"/log >"$work"/out 2>&1 &
 	pid=$!
 	for _ in $(seq 100); do
 		grep -q started "$work"/started 2>/dev/null && return
@@ -119,11 +119,11 @@ File exists"
 more"
 	echo one >"$p/one"; git_ update-index --refresh >/dev/null
 	before=$(tree)
-	is "$caller: a control file is read-only" "$(echo mine >"$p/.claude"
-		run -- sh -c 'cat .claude; echo x >.claude; rm .claude
-			mv .claude g; mkdir .claude' 2>&1 | sed 's/.*: //'
+	is "$caller: a control file is read-only" "$(as_owner sh -c "echo control >$p/.claude"
+		run -- sh -c 'cat .claude; echo x >.claude; rm .claude; mv .claude g; mkdir .claude' \
+			2>&1 | sed 's/.*: //'
 		rm "$p/.claude")" \
-"mine
+"control
 Read-only file system
 Device or resource busy
 Device or resource busy
@@ -346,6 +346,8 @@ violations() {
 No such file or directory"
 	like "$caller: and told" "$(cat "$work"/started "$work"/out)" \
 "*\"event\": \"violation\", \"path\": \"$p/.claude\", \"moved\": \"$p/.claude.oc-nsrun-1\"*mask $p/.claude -> $p/.claude.oc-nsrun-1: appeared*"
+	like "$caller: and logged" "$(cat "$work"/log)" \
+"*\"event\": \"violation\"*\"path\": \"$p/.claude\", \"moved\": \"$p/.claude.oc-nsrun-1\"*termination*"
 	rm -r "$p/.claude.oc-nsrun-1"
 	same_tree "a violation"
 }

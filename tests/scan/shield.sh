@@ -25,7 +25,7 @@ farms() {
 	as "$caller" sh -eu -c '
 	store=$2
 	cd "$1"
-	mkdir -p src node_modules/.bin .venv/lib/python3/site-packages "$store"
+	mkdir -p .git .claude .openclaudia src node_modules/.bin .venv/lib/python3/site-packages "$store"
 	echo main >src/main.js
 	for i in 1 2 3; do
 		dir=node_modules/.pnpm/pkg$i@1/node_modules/pkg$i

@@ -3,10 +3,13 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "host/envpolicy.h"
 #include "host/profile.h"
+#include "host/session.h"
 #include "host/request.h"
 #include "host/roots.h"
 #include "policy/embedded.h"
@@ -103,6 +106,93 @@ test_grants(void **state)
 }
 
 static void
+test_name_classes(void **state)
+{
+	static const struct {
+		const char *name;
+		bool name_ok, ambient;
+	} rows[] = {
+		{ "FOO", true, true },
+		{ "GITHUB_TOKEN", true, false },
+		{ "NODE_OPTIONS", true, false },
+		{ "PYTHONPATH", true, false },
+		{ "git_dir", true, false },
+		{ "MAKEFLAGS", true, false },
+		{ "LD_PRELOAD", false, false },
+		{ "bash_env", false, false },
+		{ "PATH", false, false },
+		{ "", false, false },
+		{ "A=B", false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_ROWS(rows); i++) {
+		struct nsrun_err err = NSRUN_ERR_INIT;
+
+		assert_row((nsrun_envpolicy_check_name(rows[i].name, &err) ==
+		    0) == rows[i].name_ok, rows[i].name);
+		assert_row((nsrun_envpolicy_check_ambient(rows[i].name, &err) ==
+		    0) == rows[i].ambient, rows[i].name);
+	}
+}
+
+/* A session of the directory, as a server would make it. */
+static struct nsrun_session *
+new_session(const char *id, const char *project)
+{
+	struct nsrun_err err = NSRUN_ERR_INIT;
+	struct nsrun_request *request = nsrun_request_new();
+	struct nsrun_session *session;
+
+	assert_non_null(request);
+	assert_int_equal(nsrun_request_set(request, "project", project, &err),
+	    0);
+	assert_int_equal(nsrun_session_new(&session, request, NULL, &err), 0);
+	session->id = id;
+	nsrun_request_free(request);
+	return session;
+}
+
+/* An id is pinned to its project; another directory at its path is another. */
+static void
+test_sessions(void **state)
+{
+	struct nsrun_sessions sessions = { 0 };
+	struct nsrun_err err = NSRUN_ERR_INIT;
+	struct nsrun_session *a, *b, *known, *first;
+	char base[] = "/tmp/nsrun-unit.XXXXXX", one[64], two[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(base));
+	snprintf(one, sizeof one, "%s/one", base);
+	snprintf(two, sizeof two, "%s/two", base);
+	assert_int_equal(mkdir(one, 0700), 0);
+	assert_int_equal(mkdir(two, 0700), 0);
+	a = first = new_session("id", one);
+	assert_int_equal(nsrun_sessions_add(&sessions, &a, &known, &err), 0);
+	assert_null(a);
+	assert_ptr_equal(known, first);
+	b = new_session("id", one);
+	assert_int_equal(nsrun_sessions_add(&sessions, &b, &known, &err), 0);
+	assert_ptr_equal(known, first);
+	b = new_session("id", two);
+	assert_int_equal(nsrun_sessions_add(&sessions, &b, &known, &err), -1);
+	assert_string_equal(err.subject, "session -> id");
+	nsrun_session_free(b);
+	/* Moved away, and another in its place. */
+	assert_int_equal(rename(one, two), 0);
+	assert_int_equal(mkdir(one, 0700), 0);
+	b = new_session("id", one);
+	assert_int_equal(nsrun_sessions_add(&sessions, &b, &known, &err), -1);
+	nsrun_session_free(b);
+	b = new_session("other", one);
+	assert_int_equal(nsrun_sessions_add(&sessions, &b, &known, &err), 0);
+	assert_int_equal(sessions.n, 2);
+	nsrun_sessions_deinit(&sessions);
+	assert_int_equal(rmdir(one) | rmdir(two) | rmdir(base), 0);
+}
+
+static void
 test_profile_errors(void **state)
 {
 	static const char good[] = "profile x\nfilter f\nnetwork denied\n"
@@ -113,7 +203,15 @@ test_profile_errors(void **state)
 		{ "bogus 1", "t:5:1", "is no keyword of a profile" },
 		{ "limit", "t:5:1", "has the wrong number of words" },
 		{ "limit cpus 1", "t:5:7", "is no limit" },
-		{ "limit cpu x", "t:5:11", "is not a number" },
+		{ "limit cpu x", "t:5:11",
+		    "is neither a number nor none" },
+		{ "like shell", "t:5:1",
+		    "must stand before all but `profile`" },
+		{ "server x", "t:5:1", "has the wrong number of words" },
+		{ "toolchain-env X bin", "t:5:1",
+		    "has the wrong number of words" },
+		{ "toolchain-env X ../y z", "t:5:17",
+		    "is not a relative path" },
 		{ "profile y", "t:5:1", "is said twice" },
 		{ "network loop", "t:5:9", "is neither denied nor isolated" },
 		{ "wall 5x", "t:5:6", "is not a duration like 300s" },
@@ -196,9 +294,14 @@ test_embedded_profiles(void **state)
 		    texts[i].name);
 		assert_row(profile.limits[NSRUN_LIMIT_PROCESSES].set,
 		    texts[i].name);
+		/* Of the project: no profile of ours leaves it all open. */
+		assert_row(profile.git == (strcmp(texts[i].name, "git") ?
+		    NSRUN_GIT_MINIMAL : NSRUN_GIT_WORKTREE) &&
+		    profile.control.n == 2 && profile.scan.entries > 0,
+		    texts[i].name);
 		nsrun_profile_deinit(&profile);
 	}
-	assert_true(profiles >= 1);
+	assert_int_equal(profiles, 9);
 }
 
 static void
@@ -245,6 +348,8 @@ main(void)
 		cmocka_unit_test(test_broad_roots),
 		cmocka_unit_test(test_mountinfo),
 		cmocka_unit_test(test_grants),
+		cmocka_unit_test(test_name_classes),
+		cmocka_unit_test(test_sessions),
 		cmocka_unit_test(test_profile_errors),
 		cmocka_unit_test(test_profile_incomplete),
 		cmocka_unit_test(test_embedded_profiles),
