@@ -37,13 +37,17 @@ struct sys_statx {
 	uint32_t nlink, uid, gid;
 	uint16_t mode;
 	uint64_t ino, size, blocks, attributes_mask;
-	struct { int64_t s; uint32_t ns; } times[4];
-	uint32_t rdev[2], dev[2];
+	struct { int64_t s; uint32_t ns; } atime, btime, ctime, mtime;
+	uint32_t rdev_major, rdev_minor, dev_major, dev_minor;
 	uint64_t mnt_id, more[13];
 };
 _Static_assert(sizeof(struct sys_statx) == 256, "as the kernel fills it");
+#define SYS_STATX_TYPE		0x1
+#define SYS_STATX_NLINK		0x4
+#define SYS_STATX_CTIME		0x80
 #define SYS_STATX_INO		0x100
 #define SYS_STATX_MNT_ID	0x1000
+#define SYS_STATX_ATTR_MOUNT_ROOT	0x2000
 
 /* What <sys/mount.h> would say; it cannot stand beside <linux/mount.h>. */
 #define SYS_MNT_DETACH	2

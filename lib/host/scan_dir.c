@@ -18,8 +18,8 @@
 
 enum { MAX_SEARCH = 64 };
 
-enum { MASK = STATX_TYPE | STATX_NLINK | STATX_INO | STATX_CTIME |
-    STATX_MNT_ID };
+enum { MASK = SYS_STATX_TYPE | SYS_STATX_NLINK | SYS_STATX_INO |
+    SYS_STATX_CTIME | SYS_STATX_MNT_ID };
 
 /* As getdents64(2) lays it out. */
 struct entry {
@@ -51,16 +51,15 @@ is_gone(int error)
 }
 
 static int64_t
-ctime_of(const struct statx *st)
+ctime_of(const struct sys_statx *st)
 {
-	return (int64_t)st->stx_ctime.tv_sec * 1000000000 +
-	    st->stx_ctime.tv_nsec;
+	return st->ctime.s * 1000000000 + st->ctime.ns;
 }
 
 static dev_t
-dev_of(const struct statx *st)
+dev_of(const struct sys_statx *st)
 {
-	return makedev(st->stx_dev_major, st->stx_dev_minor);
+	return makedev(st->dev_major, st->dev_minor);
 }
 
 /*
@@ -187,9 +186,9 @@ file_batch(struct scan_worker *w, struct nsrun_scan_dir *dir,
 }
 
 static enum nsrun_hazard
-kind_of(const struct statx *st)
+kind_of(const struct sys_statx *st)
 {
-	switch (st->stx_mode & S_IFMT) {
+	switch (st->mode & S_IFMT) {
 	case S_IFSOCK:
 		return NSRUN_HAZARD_SOCKET;
 	case S_IFIFO:
@@ -197,7 +196,7 @@ kind_of(const struct statx *st)
 	case S_IFBLK:
 		return NSRUN_HAZARD_BLOCK;
 	case S_IFCHR:
-		return st->stx_rdev_major || st->stx_rdev_minor ?
+		return st->rdev_major || st->rdev_minor ?
 		    NSRUN_HAZARD_CHAR : NSRUN_HAZARD_WHITEOUT;
 	case S_IFREG:
 		return NSRUN_HAZARD_ALIAS;
@@ -212,9 +211,9 @@ look_at(struct scan_worker *w, const struct nsrun_scan_dir *dir, int fd,
     const char *name)
 {
 	struct scan_entry *e = &w->batch[w->n_batch];
-	struct statx st;
+	struct sys_statx st;
 
-	if (statx(fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, MASK,
+	if (sys_statx(fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, MASK,
 	    &st) < 0) {
 		if (is_gone(errno))
 			return 0;
@@ -222,16 +221,16 @@ look_at(struct scan_worker *w, const struct nsrun_scan_dir *dir, int fd,
 		return -1;
 	}
 	*e = (struct scan_entry){
-		.name = name, .ino = st.stx_ino, .dev = dev_of(&st),
-		.nlink = st.stx_nlink, .mode = st.stx_mode,
-		.kind = st.stx_mnt_id != dir->mnt_id ? NSRUN_HAZARD_MOUNT :
+		.name = name, .ino = st.ino, .dev = dev_of(&st),
+		.nlink = st.nlink, .mode = st.mode,
+		.kind = st.mnt_id != dir->mnt_id ? NSRUN_HAZARD_MOUNT :
 		    kind_of(&st),
 	};
-	if (S_ISLNK(st.stx_mode) && e->kind != NSRUN_HAZARD_MOUNT)
+	if (S_ISLNK(st.mode) && e->kind != NSRUN_HAZARD_MOUNT)
 		return 0;
 	if (e->kind == NSRUN_HAZARD_ALIAS) {
 		w->n_regular++;
-		if (st.stx_nlink < 2)
+		if (st.nlink < 2)
 			return 0;
 	}
 	w->n_batch++;
@@ -362,10 +361,10 @@ read_again(struct nsrun_scan *scan, struct nsrun_scan_dir *dir)
 }
 
 static bool
-is_same(const struct nsrun_scan_dir *dir, const struct statx *st)
+is_same(const struct nsrun_scan_dir *dir, const struct sys_statx *st)
 {
-	return dir->ctime_ns && !dir->recent && dir->ino == st->stx_ino &&
-	    dir->ctime_ns == ctime_of(st) && dir->mnt_id == st->stx_mnt_id &&
+	return dir->ctime_ns && !dir->recent && dir->ino == st->ino &&
+	    dir->ctime_ns == ctime_of(st) && dir->mnt_id == st->mnt_id &&
 	    dir->dev == dev_of(st);
 }
 
@@ -374,13 +373,13 @@ static bool
 check_children(struct scan_worker *w, struct nsrun_scan_dir *dir, int fd)
 {
 	struct nsrun_scan *scan = w->scan;
-	struct statx st;
+	struct sys_statx st;
 
 	for (struct nsrun_scan_dir *c = dir->child; c; c = c->sibling) {
 		c->round = scan->round;
 		if (c->barred)
 			continue;
-		if (statx(fd, c->name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+		if (sys_statx(fd, c->name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
 		    MASK, &st) < 0) {
 			if (is_gone(errno))
 				return false;
@@ -401,7 +400,7 @@ check_children(struct scan_worker *w, struct nsrun_scan_dir *dir, int fd)
 void
 nsrun_scan_do_check(struct scan_worker *w, struct nsrun_scan_dir *dir)
 {
-	struct statx st;
+	struct sys_statx st;
 	bool held;
 	int fd = nsrun_scan_open_job(w, dir, &held);
 
@@ -414,7 +413,7 @@ nsrun_scan_do_check(struct scan_worker *w, struct nsrun_scan_dir *dir)
 		pthread_mutex_unlock(&w->scan->lock);
 		return;
 	}
-	if (statx(fd, "", AT_EMPTY_PATH, MASK, &st) < 0)
+	if (sys_statx(fd, "", AT_EMPTY_PATH, MASK, &st) < 0)
 		fail(w, "statx", dir, NULL);
 	else if (!is_same(dir, &st) || !check_children(w, dir, fd))
 		read_again(w->scan, dir);
@@ -424,10 +423,10 @@ nsrun_scan_do_check(struct scan_worker *w, struct nsrun_scan_dir *dir)
 void
 nsrun_scan_check_root(struct nsrun_scan *scan, struct nsrun_scan_dir *dir)
 {
-	struct statx st;
+	struct sys_statx st;
 
 	dir->round = scan->round;
-	if (statx(dir->fd, "", AT_EMPTY_PATH, MASK, &st) < 0) {
+	if (sys_statx(dir->fd, "", AT_EMPTY_PATH, MASK, &st) < 0) {
 		nsrun_scan_fail(scan, "statx", errno, dir, NULL);
 	} else if (!is_same(dir, &st)) {
 		read_again(scan, dir);

@@ -113,13 +113,13 @@ int
 nsrun_scan_open_root(struct nsrun_scan *scan, struct nsrun_scan_dir *dir,
     int fd)
 {
-	struct statx st;
+	struct sys_statx st;
 
 	dir->fd = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir->fd < 0)
 		return nsrun_scan_fail(scan, "open", errno, dir, NULL);
-	if (statx(dir->fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0)
+	if (sys_statx(dir->fd, "", AT_EMPTY_PATH, SYS_STATX_MNT_ID, &st) < 0)
 		return nsrun_scan_fail(scan, "statx", errno, dir, NULL);
-	dir->mnt_id = st.stx_mnt_id;
+	dir->mnt_id = st.mnt_id;
 	return 0;
 }

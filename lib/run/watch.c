@@ -88,16 +88,16 @@ mend(const struct nsrun_watch *w, const struct nsrun_mount *m)
 	    O_NOFOLLOW | O_CLOEXEC,
 	    RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	nsrun_autoclose int mount = -1;
-	struct statx st;
+	struct sys_statx st;
 
-	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_TYPE, &st) < 0 ||
-	    st.stx_attributes & STATX_ATTR_MOUNT_ROOT)
+	if (fd < 0 || sys_statx(fd, "", AT_EMPTY_PATH, SYS_STATX_TYPE,
+	    &st) < 0 || st.attributes & SYS_STATX_ATTR_MOUNT_ROOT)
 		return;
 	if (m->kind == NSRUN_MOUNT_COVER)
 		mount = sys_open_tree(fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE |
 		    OPEN_TREE_CLOEXEC);
 	else
-		mount = sys_open_tree(w->masks_fd, S_ISDIR(st.stx_mode) ?
+		mount = sys_open_tree(w->masks_fd, S_ISDIR(st.mode) ?
 		    "empty" : "nothing", AT_SYMLINK_NOFOLLOW |
 		    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	if (mount >= 0 && sys_mount_setattr(mount, "", AT_EMPTY_PATH,
