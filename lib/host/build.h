@@ -26,8 +26,8 @@ struct nsrun_build {
 	struct nsrun_granted		*roots;		/* shallow first */
 	size_t				n_roots;
 	bool				runs_git;	/* and nothing else */
-	bool				lacks_git;	/* and shall not get one */
-	bool				is_bare;	/* all of it is covered */
+	bool				lacks_git;	/* nor gets one */
+	bool				is_bare;	/* wholly covered */
 	struct nsrun_gitargs		git;
 	const char			*git_trusts;	/* a configuration */
 	const char			**git_objects;	/* directories: git

@@ -379,8 +379,8 @@ check_children(struct scan_worker *w, struct nsrun_scan_dir *dir, int fd)
 		c->round = scan->round;
 		if (c->barred)
 			continue;
-		if (sys_statx(fd, c->name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
-		    MASK, &st) < 0) {
+		if (sys_statx(fd, c->name, AT_SYMLINK_NOFOLLOW |
+		    AT_NO_AUTOMOUNT, MASK, &st) < 0) {
 			if (is_gone(errno))
 				return false;
 			fail(w, "statx", c, NULL);
