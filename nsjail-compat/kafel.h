@@ -38,7 +38,7 @@ enum {
 	KAFEL_DEPTH_MAX = 200,		/* of an expression */
 	KAFEL_INCLUDES_MAX = 16,	/* in one another */
 	KAFEL_FILES_MAX = 256,		/* included in all */
-	KAFEL_NAMES_MAX = 4096,		/* constants, and policies */
+	KAFEL_NAMES_MAX = 4096,		/* of constants, and of policies */
 };
 
 struct kafel_source {

@@ -78,21 +78,25 @@ kafel_take_number(struct kafel_parser *p, uint64_t *number)
 	return kafel_next(p);
 }
 
-const struct kafel_const *
-kafel_const_find(const struct kafel_parser *p, const char *name)
+/* A name that stands for nothing yet. */
+static int
+add_name(struct kafel_parser *p, struct kafel_names *names,
+    const struct kafel_place *place, const struct kafel_named *named)
 {
-	for (size_t i = 0; i < p->n_consts; i++)
-		if (!strcmp(p->consts[i].name, name))
-			return &p->consts[i];
-	return NULL;
+	if (names->n == KAFEL_NAMES_MAX)
+		return kafel_fail(place, "more than 4096 names", NULL,
+		    p->lex->err);
+	if (kafel_name_add(p->lex->arena, names, named) < 0)
+		return nsrun_err_nomem(p->lex->err, place->file);
+	return 0;
 }
 
 static int
 parse_define(struct kafel_parser *p)
 {
 	struct kafel_place place;
-	const struct kafel_const *old;
-	struct kafel_const new;
+	const struct kafel_named *old;
+	struct kafel_named new = { .policy = NULL };
 
 	if (kafel_next(p) < 0 || kafel_expect(p, "define") < 0)
 		return -1;
@@ -100,31 +104,13 @@ parse_define(struct kafel_parser *p)
 	if (kafel_take_name(p, "the name of a constant", &new.name) < 0 ||
 	    kafel_take_number(p, &new.value) < 0)
 		return -1;
-	old = kafel_const_find(p, new.name);
-	if (old && old->value == new.value)
+	old = kafel_name_find(&p->consts, new.name);
+	if (!old)
+		return add_name(p, &p->consts, &place, &new);
+	if (old->value == new.value)
 		return 0;
-	if (old)
-		return kafel_fail(&place, "another value of the constant",
-		    new.name, p->lex->err);
-	if (p->n_consts == KAFEL_NAMES_MAX)
-		return kafel_fail(&place, "more than 4096 constants", NULL,
-		    p->lex->err);
-	p->consts = nsrun_arena_grow(p->lex->arena, p->consts, p->n_consts,
-	    sizeof new);
-	if (!p->consts)
-		return nsrun_err_nomem(p->lex->err, place.file);
-	p->consts[p->n_consts++] = new;
-	return 0;
-}
-
-static struct kafel_policy *
-find_policy(const struct kafel_parser *p, const char *name)
-{
-	struct kafel_policy *found = p->tree->policies;
-
-	while (found && strcmp(found->name, name))
-		found = found->next;
-	return found;
+	return kafel_fail(&place, "another value of the constant", new.name,
+	    p->lex->err);
 }
 
 /* Returns 1 and the action, or 0: the next token is none; or -1. */
@@ -177,14 +163,16 @@ static int
 parse_use(struct kafel_parser *p, struct kafel_stmt *stmt)
 {
 	struct kafel_place place = p->tok.place;
+	const struct kafel_named *found;
 	const char *name;
 
 	if (kafel_take_name(p, "the name of a policy", &name) < 0)
 		return -1;
-	stmt->used = find_policy(p, name);
-	if (!stmt->used)
+	found = kafel_name_find(&p->policies, name);
+	if (!found)
 		return kafel_fail(&place, "unknown policy", name,
 		    p->lex->err);
+	stmt->used = found->policy;
 	return 0;
 }
 
@@ -238,19 +226,17 @@ static int
 parse_policy(struct kafel_parser *p)
 {
 	struct kafel_policy *policy = kafel_alloc(p, sizeof *policy);
+	struct kafel_named named = { .policy = policy };
 	struct kafel_place place;
 
 	if (!policy || kafel_next(p) < 0)
 		return -1;
 	place = p->tok.place;
 	policy->end = &policy->stmts;
-	if (kafel_take_name(p, "the name of a policy", &policy->name) < 0)
+	if (kafel_take_name(p, "the name of a policy", &named.name) < 0)
 		return -1;
-	if (find_policy(p, policy->name))
-		return kafel_fail(&place, "a second policy", policy->name,
-		    p->lex->err);
-	if (p->n_policies++ == KAFEL_NAMES_MAX)
-		return kafel_fail(&place, "more than 4096 policies", NULL,
+	if (kafel_name_find(&p->policies, named.name))
+		return kafel_fail(&place, "a second policy", named.name,
 		    p->lex->err);
 	if (kafel_expect(p, "{") < 0 ||
 	    (!kafel_at(p, "}") && parse_stmts(p, policy) < 0) ||
@@ -258,7 +244,7 @@ parse_policy(struct kafel_parser *p)
 		return -1;
 	policy->next = p->tree->policies;
 	p->tree->policies = policy;
-	return 0;
+	return add_name(p, &p->policies, &place, &named);
 }
 
 static int

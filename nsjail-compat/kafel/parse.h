@@ -7,21 +7,16 @@
 #ifndef KAFEL_PARSE_H
 #define KAFEL_PARSE_H
 
+#include "kafel/names.h"
 #include "kafel/tree.h"
-
-struct kafel_const {
-	const char	*name;
-	uint64_t	value;
-};
 
 struct kafel_parser {
 	struct kafel_lex	*lex;
 	struct kafel_token	tok;	/* the next one, not yet taken */
 	struct kafel_tree	*tree;
 	enum kafel_arch		arch;
-	struct kafel_const	*consts;
-	size_t			n_consts;
-	size_t			n_policies;
+	struct kafel_names	consts;
+	struct kafel_names	policies;
 	unsigned int		nesting;
 };
 
@@ -46,10 +41,6 @@ int kafel_expected(struct kafel_parser *p, const char *what);
 int kafel_take_name(struct kafel_parser *p, const char *what,
     const char **name);
 int kafel_take_number(struct kafel_parser *p, uint64_t *number);
-
-/* NULL if there is none of that name. */
-const struct kafel_const *kafel_const_find(const struct kafel_parser *p,
-    const char *name);
 
 int kafel_parse_filter(struct kafel_parser *p, struct kafel_filter *filter);
 

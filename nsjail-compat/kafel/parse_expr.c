@@ -91,7 +91,7 @@ parenthesis(struct kafel_parser *p, struct kafel_node **node)
 static int
 operand(struct kafel_parser *p, struct kafel_node **node)
 {
-	const struct kafel_const *found;
+	const struct kafel_named *found;
 
 	if (kafel_at(p, "("))
 		return parenthesis(p, node);
@@ -102,7 +102,7 @@ operand(struct kafel_parser *p, struct kafel_node **node)
 		return -1;
 	(*node)->number = p->tok.number;
 	if (p->tok.kind == KAFEL_TOKEN_NAME) {
-		found = kafel_const_find(p, p->tok.word);
+		found = kafel_name_find(&p->consts, p->tok.word);
 		(*node)->op = found ? KAFEL_NUMBER : KAFEL_NAME;
 		(*node)->number = found ? found->value : 0;
 		(*node)->name = p->tok.word;

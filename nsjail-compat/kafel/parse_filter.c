@@ -22,13 +22,13 @@ set_number(struct kafel_parser *p, const struct kafel_place *place,
 static int
 parse_call(struct kafel_parser *p, struct kafel_filter *filter)
 {
-	const struct kafel_const *found;
+	const struct kafel_named *found;
 	struct kafel_place place;
 	uint64_t number;
 
 	filter->place = p->tok.place;
 	if (p->tok.kind == KAFEL_TOKEN_NAME) {
-		found = kafel_const_find(p, p->tok.word);
+		found = kafel_name_find(&p->consts, p->tok.word);
 		if (!found)
 			filter->call = p->tok.word;
 		else if (set_number(p, &filter->place, found->value,

@@ -73,7 +73,6 @@ struct kafel_stmt {
 
 struct kafel_policy {
 	struct kafel_policy	*next;
-	const char		*name;
 	struct kafel_stmt	*stmts;
 	struct kafel_stmt	**end;		/* where the next one goes */
 	int			used;		/* its rules are listed */

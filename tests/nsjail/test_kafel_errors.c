@@ -341,13 +341,13 @@ test_size(void **state)
 	for (unsigned int i = 0; i < 4097; i++)
 		fprintf(out, "#define c%u 1\n", i);
 	fclose(out);
-	refuse_text(text, "p:4097:9", "more than 4096 constants");
+	refuse_text(text, "p:4097:9", "more than 4096 names");
 	free(text);
 	out = open_memstream(&text, &size);
 	for (unsigned int i = 0; i < 4097; i++)
 		fprintf(out, "POLICY p%u {}\n", i);
 	fclose(out);
-	refuse_text(text, "p:4097:8", "more than 4096 policies");
+	refuse_text(text, "p:4097:8", "more than 4096 names");
 	free(text);
 }
 
