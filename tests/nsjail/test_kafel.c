@@ -406,7 +406,8 @@ test_kernel(void **state)
 		"ERRNO(7) { getpid } DEFAULT ALLOW",
 		"ERRNO(7) { getppid { 1 == 1 }, getpid(a, b, c) {"
 		    " (a | b) & (b | c) == a & b | c && a & b < b | c ||"
-		    " a != a | 0x300000001 } } ERRNO(7) { getpid } DEFAULT ALLOW",
+		    " a != a | 0x300000001 } }"
+		    " ERRNO(7) { getpid } DEFAULT ALLOW",
 	};
 
 	(void)state;
