@@ -20,6 +20,10 @@
  * kernel takes as an int is compared by its low 32 bits, unless the other
  * side is wider. Names are those of the kernel: newfstat, not fstat.
  *
+ * On x86_64 a list of what is denied leaves the same calls open by their x32
+ * numbers, from 0x40000000. With refuse_x32, DEFAULT ALLOW and DEFAULT LOG end
+ * there and ENOSYS begins, which is what a kernel without x32 says anyway.
+ *
  * What Kafel reads as something else than it looks like is refused: 08 (as 0),
  * a comment that ends in "**" and "/" (it goes on), a number that wraps.
  */
@@ -46,6 +50,7 @@ struct kafel_source {
 	const char	*text;		/* need not end in NUL */
 	size_t		len;
 	const char	*include_dir;	/* NULL: as in nsjail, none is found */
+	int		refuse_x32;	/* where DEFAULT would let them pass */
 };
 
 /* In the arena. */
@@ -62,9 +67,9 @@ int kafel_compile(struct nsrun_arena *arena,
     const struct kafel_source *source, uint32_t arch,
     struct kafel_program *program, struct nsrun_err *err);
 
-/* The same of a file, which is also its name in messages. */
-int kafel_compile_file(struct nsrun_arena *arena, const char *path,
-    const char *include_dir, uint32_t arch, struct kafel_program *program,
-    struct nsrun_err *err);
+/* The same with the text of the file source->name. */
+int kafel_compile_file(struct nsrun_arena *arena,
+    const struct kafel_source *source, uint32_t arch,
+    struct kafel_program *program, struct nsrun_err *err);
 
 #endif

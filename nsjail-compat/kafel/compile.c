@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "kafel.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/seccomp.h>
 #include <stdlib.h>
 
 #include "base/fd.h"
@@ -32,6 +34,9 @@ compile(struct nsrun_arena *scratch, const struct kafel_source *source,
 	    kafel_parse(&lex, arch, &tree) < 0 ||
 	    kafel_resolve(scratch, &tree, arch, &rules, err) < 0)
 		return -1;
+	if (source->refuse_x32 && arch == KAFEL_X86_64 &&
+	    (rules.def == SECCOMP_RET_ALLOW || rules.def == SECCOMP_RET_LOG))
+		rules.high_def = SECCOMP_RET_ERRNO | ENOSYS;
 	return kafel_emit(scratch, &rules, audit_arch, source->name, program,
 	    err);
 }
@@ -57,26 +62,25 @@ kafel_compile(struct nsrun_arena *arena, const struct kafel_source *source,
 }
 
 int
-kafel_compile_file(struct nsrun_arena *arena, const char *path,
-    const char *include_dir, uint32_t arch, struct kafel_program *program,
-    struct nsrun_err *err)
+kafel_compile_file(struct nsrun_arena *arena,
+    const struct kafel_source *source, uint32_t arch,
+    struct kafel_program *program, struct nsrun_err *err)
 {
+	const char *path = source->name;
 	nsrun_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	struct kafel_source source = {
-		.name = path, .include_dir = include_dir,
-	};
+	struct kafel_source read = *source;
 	char *text;
 	int wrong;
 
 	if (fd < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_POLICY, "open", path,
 		    NULL);
-	text = nsrun_file_read_fd(fd, KAFEL_TEXT_MAX, &source.len);
+	text = nsrun_file_read_fd(fd, KAFEL_TEXT_MAX, &read.len);
 	if (!text)
 		return nsrun_err_sys(err, NSRUN_STEP_POLICY, "read", path,
 		    NULL);
-	source.text = text;
-	wrong = kafel_compile(arena, &source, arch, program, err);
+	read.text = text;
+	wrong = kafel_compile(arena, &read, arch, program, err);
 	free(text);
 	return wrong;
 }

@@ -42,8 +42,6 @@ compare(const void *a, const void *b)
 static size_t
 add_span(struct span *spans, size_t n, struct span span)
 {
-	if (n > 0 && spans[n - 1].from == span.from)
-		n--;
 	if (n > 0 && span.n == 0 && spans[n - 1].n == 0 &&
 	    spans[n - 1].action == span.action)
 		return n;
@@ -51,35 +49,63 @@ add_span(struct span *spans, size_t n, struct span span)
 	return n + 1;
 }
 
+/* The numbers from `from` to the one before `end` that no rule is about. */
+static size_t
+add_gap(const struct kafel_rules *rules, struct span *spans, size_t n,
+    uint32_t from, uint64_t end)
+{
+	struct span gap = { .from = from, .action = rules->def };
+
+	if (from < KAFEL_X32 && from < end)
+		n = add_span(spans, n, gap);
+	gap.action = rules->high_def;
+	if (from < KAFEL_X32)
+		gap.from = KAFEL_X32;
+	return gap.from < end ? add_span(spans, n, gap) : n;
+}
+
 /*
- * Cut all 2^32 numbers into spans. The first rule without a condition ends
- * those of its call.
+ * The first rule without a condition ends those of its call. Returns how
+ * many rules are about it.
  */
+static size_t
+fill(const struct kafel_rules *rules, size_t i, struct span *span)
+{
+	const struct kafel_rule *v = rules->v;
+	size_t end = i;
+
+	*span = (struct span){ .from = v[i].nr, .rules = &v[i] };
+	span->action = v[i].nr < KAFEL_X32 ? rules->def : rules->high_def;
+	while (end < rules->n && v[end].nr == v[i].nr && v[end].when)
+		end++;
+	span->n = end - i;
+	if (end < rules->n && v[end].nr == v[i].nr)
+		span->action = v[end].action;
+	while (end < rules->n && v[end].nr == v[i].nr)
+		end++;
+	return end - i;
+}
+
+/* Cut all 2^32 numbers into spans. */
 static size_t
 cut(const struct kafel_rules *rules, struct span *spans)
 {
-	const struct kafel_rule *v = rules->v;
-	struct span gap = { .from = 0, .action = rules->def };
-	size_t n = add_span(spans, 0, gap), end;
+	uint64_t from = 0;
+	size_t n = 0;
 
-	for (size_t i = 0; i < rules->n; i = end) {
-		struct span span = {
-			.from = v[i].nr, .action = rules->def, .rules = &v[i],
-		};
+	for (size_t i = 0; i < rules->n;) {
+		struct span span;
 
-		for (end = i; end < rules->n && v[end].nr == v[i].nr &&
-		    v[end].when; end++)
-			span.n++;
-		if (end < rules->n && v[end].nr == v[i].nr)
-			span.action = v[end].action;
-		while (end < rules->n && v[end].nr == v[i].nr)
-			end++;
+		if (rules->v[i].nr > from)
+			n = add_gap(rules, spans, n, (uint32_t)from,
+			    rules->v[i].nr);
+		i += fill(rules, i, &span);
 		n = add_span(spans, n, span);
-		if (v[i].nr == UINT32_MAX)
-			break;
-		gap.from = v[i].nr + 1;
-		n = add_span(spans, n, gap);
+		from = (uint64_t)span.from + 1;
 	}
+	if (from <= UINT32_MAX)
+		n = add_gap(rules, spans, n, (uint32_t)from,
+		    (uint64_t)UINT32_MAX + 1);
 	return n;
 }
 
@@ -133,7 +159,7 @@ kafel_emit(struct nsrun_arena *arena, struct kafel_rules *rules,
 	struct sock_filter insns[BPF_MAXINSNS];
 	struct nsrun_asm as = { .insns = insns };
 	struct span *spans = nsrun_arena_alloc(arena,
-	    (2 * rules->n + 1) * sizeof *spans);
+	    (2 * rules->n + 2) * sizeof *spans);
 
 	if (!spans)
 		return nsrun_err_nomem(err, file);

@@ -149,7 +149,9 @@ int
 kafel_resolve(struct nsrun_arena *arena, struct kafel_tree *tree,
     enum kafel_arch arch, struct kafel_rules *rules, struct nsrun_err *err)
 {
-	*rules = (struct kafel_rules){ .def = tree->def };
+	*rules = (struct kafel_rules){
+		.def = tree->def, .high_def = tree->def,
+	};
 	if (resolve_policies(tree->policies, arch, err) < 0 ||
 	    resolve_policy(&tree->main, arch, err) < 0)
 		return -1;

@@ -93,10 +93,13 @@ struct kafel_rule {
 	size_t			i;		/* its place in the order */
 };
 
+enum { KAFEL_X32 = 0x40000000 };
+
 struct kafel_rules {
 	struct kafel_rule	*v;
 	size_t			n;
 	uint32_t		def;
+	uint32_t		high_def;	/* from KAFEL_X32 on */
 };
 
 int kafel_parse(struct kafel_lex *lex, enum kafel_arch arch,

@@ -40,6 +40,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct kafel_source source = {
 		.name = "fuzz", .text = (const char *)data, .len = size,
 		.include_dir = size % 2 ? "/nonexistent" : NULL,
+		.refuse_x32 = size % 4 > 1,
 	};
 
 	compile(&source, AUDIT_ARCH_X86_64);

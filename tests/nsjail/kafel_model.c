@@ -136,6 +136,10 @@ make_calls(struct model *m)
 			*c = (struct model_call){ NULL, c[-1].nr + 1 };
 		if (random_below(20) == 0)
 			*c = (struct model_call){ NULL, UINT32_MAX };
+		if (random_below(20) == 0)
+			*c = (struct model_call){
+				NULL, 0x3fffffff + random_below(3),
+			};
 	}
 }
 
@@ -155,7 +159,10 @@ make_rule(struct model *m, struct model_rule *rule)
 void
 model_make(struct model *m, enum kafel_arch arch)
 {
-	*m = (struct model){ .arch = arch, .def = make_action() };
+	*m = (struct model){
+		.arch = arch, .def = make_action(),
+		.refuse_x32 = random_below(4) == 0,
+	};
 	n_pool = 0;
 	for (unsigned int i = 0; i < MODEL_CONSTS; i++)
 		m->consts[i] = model_pick();
@@ -297,5 +304,8 @@ model_answer(const struct model *m, uint32_t nr,
 		if (!m->parts[i].is_policy &&
 		    decides(m, &m->parts[i], nr, args, &answer))
 			return answer;
+	if (m->refuse_x32 && m->arch == KAFEL_X86_64 && nr >> 30 &&
+	    (m->def == SECCOMP_RET_ALLOW || m->def == SECCOMP_RET_LOG))
+		return SECCOMP_RET_ERRNO | 38;
 	return m->def;
 }

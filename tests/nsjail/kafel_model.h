@@ -49,6 +49,7 @@ struct model_part {
 struct model {
 	enum kafel_arch		arch;
 	uint32_t		def;
+	int			refuse_x32;
 	uint64_t		consts[MODEL_CONSTS];
 	struct model_call	calls[MODEL_CALLS];
 	struct model_rule	rules[MODEL_RULES];

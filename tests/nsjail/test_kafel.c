@@ -304,6 +304,50 @@ ROWS(expr)
 ROWS(width)
 ROWS(text)
 
+static void
+test_x32(void **state)
+{
+	static const struct {
+		const char	*policy;
+		uint32_t	arch, nr, answer;
+	} rows[] = {
+		{ "KILL { read } DEFAULT ALLOW", X, 0, KILL },
+		{ "KILL { read } DEFAULT ALLOW", X, 0x3fffffff, ALLOW },
+		{ "KILL { read } DEFAULT ALLOW", X, 0x40000000, ERRNO(38) },
+		{ "KILL { read } DEFAULT ALLOW", X, UINT32_MAX, ERRNO(38) },
+		{ "DEFAULT LOG", X, 0x40000001, ERRNO(38) },
+		{ "DEFAULT KILL", X, 0x40000001, KILL },
+		{ "DEFAULT USER_NOTIF", X, 0x40000001,
+		    SECCOMP_RET_USER_NOTIF },
+		{ "DEFAULT ALLOW", A, 0x40000001, ALLOW },
+		{ "ALLOW { SYSCALL[0x40000001] } DEFAULT ALLOW", X, 0x40000001,
+		    ALLOW },
+		{ "ALLOW { SYSCALL[0x40000001] } DEFAULT ALLOW", X, 0x40000002,
+		    ERRNO(38) },
+		{ "KILL { SYSCALL[0x40000000](a) { a == 1 } } DEFAULT ALLOW",
+		    X, 0x40000000, ERRNO(38) },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct nsrun_arena arena = NSRUN_ARENA_INIT;
+		struct nsrun_err err = NSRUN_ERR_INIT;
+		const struct kafel_source source = {
+			.name = "p", .text = rows[i].policy,
+			.len = strlen(rows[i].policy), .refuse_x32 = 1,
+		};
+		const struct seccomp_data data = {
+			.nr = (int)rows[i].nr, .arch = rows[i].arch,
+		};
+		struct kafel_program program;
+
+		assert_int_equal(kafel_compile(&arena, &source, rows[i].arch,
+		    &program, &err), 0);
+		assert_int_equal(run(&program, &data), rows[i].answer);
+		nsrun_arena_deinit(&arena);
+	}
+}
+
 /* Neighbours of one action cost one comparison, and jumps reach. */
 static void
 test_size(void **state)
@@ -375,6 +419,7 @@ test_include(void **state)
 	struct nsrun_arena arena = NSRUN_ARENA_INIT;
 	struct nsrun_err err = NSRUN_ERR_INIT;
 	char dir[] = "/tmp/kafel.XXXXXX", path[256];
+	const struct kafel_source source = { .name = path, .include_dir = dir };
 	struct seccomp_data data = { .nr = 60, .arch = X };
 	struct kafel_program program = { 0 };
 
@@ -387,8 +432,7 @@ test_include(void **state)
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
 		write_file(dir, "main", texts[i]);
 		snprintf(path, sizeof path, "%s/main", dir);
-		if (kafel_compile_file(&arena, path, dir, X, &program,
-		    &err) < 0)
+		if (kafel_compile_file(&arena, &source, X, &program, &err) < 0)
 			fail_msg("%s: %s", err.subject, err.call);
 		assert_int_equal(run(&program, &data), ALLOW);
 	}
@@ -447,6 +491,7 @@ main(void)
 		cmocka_unit_test(test_expr),
 		cmocka_unit_test(test_width),
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_x32),
 		cmocka_unit_test(test_size),
 		cmocka_unit_test(test_include),
 		cmocka_unit_test(test_kernel),

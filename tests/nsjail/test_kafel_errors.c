@@ -421,13 +421,14 @@ test_file(void **state)
 {
 	struct nsrun_arena arena = NSRUN_ARENA_INIT;
 	struct nsrun_err err = NSRUN_ERR_INIT;
+	const struct kafel_source absent = { .name = "/absent" };
 	const struct kafel_source source = {
 		.name = "p", .text = "DEFAULT ALLOW", .len = 13,
 	};
 	struct kafel_program program;
 
 	(void)state;
-	assert_int_equal(kafel_compile_file(&arena, "/absent", NULL,
+	assert_int_equal(kafel_compile_file(&arena, &absent,
 	    AUDIT_ARCH_X86_64, &program, &err), -1);
 	assert_string_equal(err.subject, "/absent");
 	assert_string_equal(err.call, "open");

@@ -42,6 +42,8 @@ probe(const struct model *m, const struct kafel_program *program,
 
 	if (random_below(8) == 0)
 		nr += random_below(3) - 1;
+	if (random_below(20) == 0)
+		nr |= 0x40000000;
 	data.nr = (int)nr;
 	for (int i = 0; i < KAFEL_ARGS; i++) {
 		args[i] = random_below(2) ? model_pick() :
@@ -100,6 +102,7 @@ check(const struct model *m, const char *text, size_t len)
 {
 	const struct kafel_source source = {
 		.name = "p", .text = text, .len = len,
+		.refuse_x32 = m->refuse_x32,
 	};
 	struct nsrun_arena arena = NSRUN_ARENA_INIT;
 	struct nsrun_err err = NSRUN_ERR_INIT;
