@@ -72,13 +72,10 @@ why_not(int dir)
 	return -1;
 }
 
-int
-nsrun_stub_make(const struct nsrun_prep *prep, struct nsrun_child *child,
-    int dir, const char *name, mode_t mode)
+static int
+make(const struct nsrun_prep *prep, struct nsrun_child *child, int dir,
+    const char *name, struct nsrun_stub_request *request)
 {
-	struct nsrun_stub_request request = {
-		.what = NSRUN_STUB_MAKE, .mode = mode,
-	};
 	size_t n = strlen(name);
 	struct stat st;
 
@@ -92,12 +89,40 @@ nsrun_stub_make(const struct nsrun_prep *prep, struct nsrun_child *child,
 	/* Nor where nothing can be made. */
 	if (faccessat(dir, ".", W_OK, AT_EACCESS) < 0)
 		return why_not(dir);
-	if (n >= sizeof request.name) {
+	if (n >= sizeof request->name) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	memcpy(request.name, name, n + 1);
-	return need_janitor(prep, child) < 0 ? -1 : ask(child, &request, dir);
+	memcpy(request->name, name, n + 1);
+	return need_janitor(prep, child) < 0 ? -1 : ask(child, request, dir);
+}
+
+int
+nsrun_stub_make(const struct nsrun_prep *prep, struct nsrun_child *child,
+    int dir, const char *name, mode_t mode)
+{
+	struct nsrun_stub_request request = {
+		.what = NSRUN_STUB_MAKE, .mode = mode,
+	};
+
+	return make(prep, child, dir, name, &request);
+}
+
+int
+nsrun_stub_link(const struct nsrun_prep *prep, struct nsrun_child *child,
+    int dir, const char *name, const char *text)
+{
+	struct nsrun_stub_request request = {
+		.what = NSRUN_STUB_MAKE, .mode = S_IFLNK,
+	};
+	size_t n = strlen(text);
+
+	if (n >= sizeof request.text) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(request.text, text, n + 1);
+	return make(prep, child, dir, name, &request);
 }
 
 /*

@@ -23,6 +23,7 @@ static const struct {
 	[NSRUN_LIMIT_LOCKED]		= { "locked", RLIMIT_MEMLOCK, 'b' },
 	[NSRUN_LIMIT_SIGNALS]		= { "signals", RLIMIT_SIGPENDING, 'n' },
 	[NSRUN_LIMIT_REALTIME]		= { "realtime", RLIMIT_RTPRIO, 'n' },
+	[NSRUN_LIMIT_STACK]		= { "stack", RLIMIT_STACK, 'b' },
 };
 _Static_assert(sizeof limits / sizeof *limits == NSRUN_N_LIMITS, "all");
 
@@ -139,6 +140,7 @@ nsrun_mount_kind_name(enum nsrun_mount_kind kind)
 		[NSRUN_MOUNT_DATA]	= "data",
 		[NSRUN_MOUNT_REMOUNT]	= "remount-ro",
 		[NSRUN_MOUNT_CHMOD]	= "chmod",
+		[NSRUN_MOUNT_FS]	= "fs",
 	};
 	_Static_assert(sizeof names / sizeof *names == NSRUN_N_MOUNT_KINDS,
 	    "all");

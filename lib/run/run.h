@@ -64,6 +64,9 @@ struct nsrun_run {
 	int	control_fd;		/* to pid 1: orders; closing it kills */
 	int	watch_fd;		/* pidfd of the caller, or -1 */
 	int	signal_fd;		/* signals to pass on; borrowed */
+	void	(*on_signal)(struct nsrun_run *run, int signal);
+					/* NULL: they go to the command */
+	void	*on_signal_data;
 	int	stop_fd;		/* eventfd of nsrun_stop() */
 	int	userns_fd;		/* the first one, until the second has
 					   its maps; or -1 */
@@ -97,6 +100,9 @@ struct nsrun_run {
 void nsrun_run_init(struct nsrun_run *run, const struct nsrun_plan *plan);
 /* Kills what still runs, waits for it, releases everything. */
 void nsrun_run_deinit(struct nsrun_run *run);
+
+/* End it now: the result is "cancelled", by `signal` if that is not 0. */
+void nsrun_run_cancel(struct nsrun_run *run, int signal);
 
 /* Let a child go on that waits for that; -1: it is gone. */
 int nsrun_release(struct nsrun_run *run);

@@ -74,6 +74,14 @@ cancel(struct nsrun_run *run)
 	begin_end(run);
 }
 
+void
+nsrun_run_cancel(struct nsrun_run *run, int signal)
+{
+	if (!run->stop_signal)
+		run->stop_signal = signal;
+	cancel(run);
+}
+
 /* One message, perhaps with a descriptor and the pid of who said it. */
 static ssize_t
 receive(int fd, struct nsrun_message *message, int *passed, pid_t *pid)
@@ -257,6 +265,10 @@ pass_signal(struct nsrun_run *run)
 		return;
 	if (info.ssi_signo == SIGWINCH || info.ssi_signo == SIGCONT)
 		nsrun_tty_refresh(run);
+	if (run->on_signal) {
+		run->on_signal(run, (int)info.ssi_signo);
+		return;
+	}
 	if (!run->plan->profile) {
 		pass_to_command(run, (int)info.ssi_signo);
 		return;
