@@ -72,10 +72,67 @@ why_not(int dir)
 	return -1;
 }
 
+static bool
+is_same(int a, int b)
+{
+	struct stat x, y;
+
+	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev &&
+	    x.st_ino == y.st_ino;
+}
+
+/* Is path at dir, or below? What of path is below; NULL: no. */
+static const char *
+below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	if (n == 1)
+		return path;
+	return !strncmp(path, dir, n) && (path[n] == '/' || !path[n]) ?
+	    path + n : NULL;
+}
+
+/*
+ * The same directory by the host's own tree, which is still there: the mount
+ * that we came by may be read-only when the janitor is to remove something.
+ * It is child->dir, or that without its last name. -1: not found.
+ */
+static int
+find_outside(const struct nsrun_prep *prep, const struct nsrun_child *child,
+    int dir)
+{
+	const struct nsrun_mounts *mounts = &prep->plan->mounts;
+	char path[2 * PATH_MAX];
+
+	for (size_t i = mounts->n; i-- > 0; ) {
+		const struct nsrun_mount *m = &mounts->v[i];
+		const char *rest = m->kind == NSRUN_MOUNT_BIND ?
+		    below(child->dir, m->target) : NULL;
+		size_t n = rest ? strlen(m->source) : 0;
+
+		if (!rest || n + strlen(rest) + 2 > sizeof path)
+			continue;
+		memcpy(path, m->source, n);
+		path[n] = '/';
+		memcpy(path + n + 1, rest, strlen(rest) + 1);
+		for (int up = 0; up < 2; up++) {
+			nsrun_autoclose int fd = open(path, O_PATH |
+			    O_DIRECTORY | O_CLOEXEC);
+
+			if (fd >= 0 && is_same(fd, dir))
+				return nsrun_fd_take(&fd);
+			*strrchr(path, '/') = '\0';
+		}
+	}
+	return -1;
+}
+
 static int
 make(const struct nsrun_prep *prep, struct nsrun_child *child, int dir,
     const char *name, struct nsrun_stub_request *request)
 {
+	nsrun_autoclose int outside = -1;
 	size_t n = strlen(name);
 	struct stat st;
 
@@ -94,7 +151,9 @@ make(const struct nsrun_prep *prep, struct nsrun_child *child, int dir,
 		return -1;
 	}
 	memcpy(request->name, name, n + 1);
-	return need_janitor(prep, child) < 0 ? -1 : ask(child, request, dir);
+	outside = find_outside(prep, child, dir);
+	return need_janitor(prep, child) < 0 ? -1 :
+	    ask(child, request, outside >= 0 ? outside : dir);
 }
 
 int
