@@ -34,6 +34,7 @@ struct nsjail {
 	char		**command;		/* NULL at the end */
 	bool		wants_help, init;
 	int		status_fd;		/* or -1 */
+	const char	*peer;			/* for the log: whose jail */
 
 	struct nsjail_log {
 		int	fd;
@@ -109,7 +110,8 @@ int nsjail_plan_ids(struct nsjail *n, struct nsrun_plan *plan);
 int nsjail_plan_limits(struct nsjail *n, struct nsrun_plan *plan);
 int nsjail_plan_filter(struct nsjail *n, struct nsrun_plan *plan);
 
-/* run.c: the status to exit with. */
+/* run.c, listen.c: the status to exit with. */
+int nsjail_listen(struct nsjail *n, const struct nsrun_plan *plan);
 int nsjail_run(struct nsjail *n, const struct nsrun_plan *plan);
 
 #endif

@@ -25,8 +25,9 @@ tell_start(const struct nsjail *n)
 {
 	const struct nsjail_config *c = &n->config;
 
-	nsjail_log(n, NSJAIL_INFO, NULL, "Mode: %s", c->mode == NSJAIL_RERUN ?
-	    "STANDALONE_RERUN" : "STANDALONE_ONCE");
+	nsjail_log(n, NSJAIL_INFO, NULL, "Mode: %s", c->mode == NSJAIL_LISTEN ?
+	    "LISTEN_TCP" : c->mode == NSJAIL_RERUN ? "STANDALONE_RERUN" :
+	    "STANDALONE_ONCE");
 	nsjail_log(n, NSJAIL_INFO, NULL, "Jail parameters: hostname:'%s',"
 	    " chroot:'%s', time_limit:%u, daemonize:%s, keep_caps:%s,"
 	    " disable_no_new_privs:%s, max_cpus:%u", c->hostname, n->chroot ?
@@ -65,6 +66,8 @@ run(struct nsjail *n)
 	tell_start(n);
 	if (go_away(n) < 0 || nsjail_plan(n, &plan) < 0)
 		nsjail_log_err(n, NSJAIL_WHERE("main"));
+	else if (n->config.mode == NSJAIL_LISTEN)
+		status = nsjail_listen(n, &plan);
 	else
 		status = nsjail_run(n, &plan);
 	nsrun_fd_close(&plan.process.exec_fd);
@@ -77,6 +80,7 @@ main(int argc, char *argv[])
 {
 	struct nsjail n = {
 		.proc = true, .proc_path = "/proc", .status_fd = -1,
+		.peer = "[STANDALONE MODE]",
 		.log = { .fd = 2, .level = NSJAIL_INFO },
 	};
 	int status = NSJAIL_FAILED;

@@ -89,6 +89,12 @@ set_process(struct nsjail *n, struct nsrun_plan *plan)
 	process->max_cpus = c->max_cpus;
 	process->personality = get_personality(c);
 	plan->supervision.thread_is_process = true;
+	if (c->mode == NSJAIL_LISTEN) {
+		plan->supervision.ends_with_input = true;
+		for (int i = 0; i < 3; i++)
+			plan->stdio[i] = c->silent || (c->stderr_to_null &&
+			    i == 2) ? NSRUN_STDIO_INHERIT : NSRUN_STDIO_RELAY;
+	}
 	plan->supervision.timeout_ms = (uint64_t)c->time_limit * 1000 +
 	    c->time_limit_ms;
 	return set_caps(n, process);

@@ -74,8 +74,5 @@ nsjail_refuse_rest(struct nsjail *n)
 	if (n->config.mode == NSJAIL_EXECVE)
 		return nsjail_refuse(n, "mode", "is refused: oc-nsjail always"
 		    " supervises; use o", "e");
-	if (n->config.mode == NSJAIL_LISTEN)
-		return nsjail_refuse(n, "mode", "is refused: oc-nsjail does"
-		    " not listen yet", "l");
 	return 0;
 }

@@ -19,8 +19,6 @@
 
 enum { PID_EVERYONE = 137 };	/* 128 + SIGKILL: of whom time ran out */
 
-static const char standalone[] = "[STANDALONE MODE]";
-
 static void
 on_signal(struct nsrun_run *run, int signal)
 {
@@ -28,7 +26,7 @@ on_signal(struct nsrun_run *run, int signal)
 
 	if (signal == SIGUSR1 || signal == SIGQUIT) {
 		nsjail_log(n, NSJAIL_INFO, NULL, "PID: %d, Count: 1, Host: %s,"
-		    " Time limit: %u", (int)run->pid, standalone,
+		    " Time limit: %u", (int)run->pid, n->peer,
 		    n->config.time_limit);
 		return;
 	}
@@ -95,18 +93,18 @@ tell_end(const struct nsjail *n, const struct nsrun_run *run)
 		nsjail_log(n, NSJAIL_INFO, NULL, "pid=%d run time >= time limit"
 		    " (%llu >= %u) (%s). Killing it", (int)run->pid,
 		    (unsigned long long)r->wall_ms / 1000,
-		    n->config.time_limit, standalone);
+		    n->config.time_limit, n->peer);
 	if (r->signal || r->reason == NSRUN_REASON_DEADLINE ||
 	    r->reason == NSRUN_REASON_CANCELLED) {
 		int signal = r->signal ? r->signal : SIGKILL;
 
 		nsjail_log(n, NSJAIL_INFO, NULL, "pid=%d (%s) terminated with"
 		    " signal: SIG%s (%d), (PIDs left: 0)", (int)run->pid,
-		    standalone, sigabbrev_np(signal) ? sigabbrev_np(signal) :
+		    n->peer, sigabbrev_np(signal) ? sigabbrev_np(signal) :
 		    "?", signal);
 	} else {
 		nsjail_log(n, NSJAIL_INFO, NULL, "pid=%d (%s) exited with"
-		    " status: %d, (PIDs left: 0)", (int)run->pid, standalone,
+		    " status: %d, (PIDs left: 0)", (int)run->pid, n->peer,
 		    r->code);
 	}
 	if (run->stop_signal) {
@@ -133,7 +131,7 @@ static int
 execute(struct nsjail *n, struct nsrun_run *run)
 {
 	nsjail_log(n, NSJAIL_INFO, NULL, "Executing '%s' for '%s'",
-	    run->plan->process.file, standalone);
+	    run->plan->process.file, n->peer);
 	if (nsrun_launch(run, &n->err) < 0 || nsrun_supervise(run,
 	    NSRUN_STATE_RUNNING, &n->err) < 0)
 		return -1;

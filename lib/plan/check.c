@@ -192,10 +192,13 @@ check_process(const struct nsrun_plan *plan, struct nsrun_err *err)
 	if (process->n_locks || process->lingers)
 		return broken(err, "locks and what is left behind need a pid 1"
 		    " of ours", NULL);
+	/* A pipe ends when its writers do: with pid 1, in its namespace. */
 	for (int i = 0; i < 3; i++)
-		if (plan->stdio[i] != NSRUN_STDIO_INHERIT)
-			return broken(err, "a relay needs a pid 1 of ours",
-			    NULL);
+		if (plan->stdio[i] != NSRUN_STDIO_INHERIT &&
+		    (plan->stdio[i] != NSRUN_STDIO_RELAY ||
+		    !(plan->namespaces & CLONE_NEWPID)))
+			return broken(err, "a relay needs a pid 1 of ours, or"
+			    " a pid namespace", NULL);
 	return 0;
 }
 

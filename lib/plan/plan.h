@@ -161,6 +161,8 @@ struct nsrun_process {
 struct nsrun_supervision {
 	uint64_t	timeout_ms;		/* 0: none */
 	uint64_t	max_output_bytes;	/* each stream; 0: no cap */
+	bool		ends_with_input;	/* a second after it, or when
+						   nobody takes its output */
 	bool		reports;	/* its namespaces' numbers are wanted */
 	bool		thread_is_process;	/* our thread lives as long as
 						   we do: PDEATHSIG is usable */

@@ -254,8 +254,9 @@ row_rest(FILE *out, const struct nsrun_plan *plan)
 		nsrun_print_name(out, plan->argv[i]);
 		putc('\n', out);
 	}
-	fprintf(out, "supervise timeout=%" PRIu64 "ms output=%" PRIu64 "\n",
-	    plan->supervision.timeout_ms, plan->supervision.max_output_bytes);
+	fprintf(out, "supervise timeout=%" PRIu64 "ms output=%" PRIu64 "%s\n",
+	    plan->supervision.timeout_ms, plan->supervision.max_output_bytes,
+	    plan->supervision.ends_with_input ? " ends-with-input" : "");
 }
 
 void

@@ -34,6 +34,7 @@ struct nsrun_relay {
 	int	from_fd, to_fd;		/* -1: this side is finished */
 	bool	owns_from, owns_to;
 	bool	to_socket;
+	bool	refused;		/* who was to take it is gone */
 	enum nsrun_relay_source {
 		NSRUN_RELAY_STREAM,	/* what is read is gone */
 		NSRUN_RELAY_FILE,	/* what nobody took is given back */

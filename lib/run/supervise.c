@@ -382,6 +382,21 @@ poll_once(struct nsrun_run *run, struct pollfd fds[N_POLLED], int timeout_ms,
 	return 0;
 }
 
+/* Of the streams that we copy. */
+static void
+follow_ends(struct nsrun_run *run)
+{
+	const struct nsrun_relay *r = run->relays;
+
+	if (run->cancelled || run->state != NSRUN_STATE_RUNNING)
+		return;
+	for (int i = 1; i < NSRUN_N_RELAYS; i++)
+		if (r[i].refused)
+			cancel(run);
+	if (r[0].buf && r[0].from_fd < 0 && !run->grace_ns)
+		run->grace_ns = now_ns() + second_ns;
+}
+
 static void
 dispatch(struct nsrun_run *run, const struct pollfd fds[N_POLLED],
     struct nsrun_err *err)
@@ -394,6 +409,8 @@ dispatch(struct nsrun_run *run, const struct pollfd fds[N_POLLED],
 		cancel(run);
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)
 		nsrun_relay_move(&run->relays[i], &fds[AT_RELAYS + 2 * i]);
+	if (run->plan->supervision.ends_with_input)
+		follow_ends(run);
 	if (fds[AT_PIDFD].revents)
 		reap(run, err);
 }
