@@ -8,17 +8,16 @@ cp "$top_builddir"/nsjail-compat/oc-nsjail "$work"/jail || exit 99
 start() {
 	: >"$work"/log
 	chmod 666 "$work"/log
-	as "$1" "$work"/jail -Ml --port 0 --bindhost 127.0.0.1 -c / \
+	as "$1" sh -c 'echo $$ >"$0"; exec "$@"' "$work/$1/pid" "$work"/jail -Ml --port 0 --bindhost 127.0.0.1 -c / \
 		-l "$work"/log "${@:2}" 2>/dev/null &
-	pid=$!
-	port=
+	waited=$! port=
 	for _ in {1..100}; do
 		port=$(sed -n 's/.*Listening on .*:\([0-9]*\)$/\1/p' "$work"/log)
-		[ "$port" ] && return
+		[ "$port" ] && pid=$(cat "$work/$1/pid") && return
 		sleep 0.05
 	done
 }
-stop() { kill -TERM $pid; wait $pid; }
+stop() { kill -TERM $pid; wait $waited; }
 # Everything that the connection on descriptor 3 says, up to its end.
 rest() { timeout 10 cat <&3; exec 3>&-; }
 
