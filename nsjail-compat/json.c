@@ -124,10 +124,8 @@ string(struct nsjail_reader *r, struct nsjail_value *v)
 	*v = (struct nsjail_value){ .kind = NSJAIL_TEXT, .at = r->at };
 	if (!take(r, '"'))
 		return bad(r, "a quoted string is expected");
-	v->text = out = nsrun_arena_alloc(r->arena,
-	    (size_t)(r->end - r->at) + 1);
-	if (!out)
-		return nsrun_err_nomem(r->err, r->name);
+	/* No escape is longer than what it says. */
+	v->text = out = r->scratch + (r->at - r->text);
 	while (r->at < r->end && *r->at != '"') {
 		if ((unsigned char)*r->at < ' ')
 			return bad(r, "a control character in a string");
@@ -318,7 +316,7 @@ nsjail_read_json(struct nsjail_reader *r, const struct nsjail_message *message,
     void *msg)
 {
 	r->is_json = true;
-	if (object(r, message, msg, 0) < 0)
+	if (nsjail_read_begin(r) < 0 || object(r, message, msg, 0) < 0)
 		return -1;
 	peek(r);
 	return r->at == r->end ? 0 : bad(r, "something follows the object");

@@ -103,9 +103,10 @@ void nsjail_log_err(const struct nsjail *n, const char *where);
 #define NSJAIL_LINE(line) NSJAIL_LINE2(line)
 #define NSJAIL_WHERE(function) function "():" NSJAIL_LINE(__LINE__)
 
-/* plan.c, plan_mounts.c, plan_ids.c, plan_limits.c */
+/* plan.c and plan_*.c */
 int nsjail_plan(struct nsjail *n, struct nsrun_plan *plan);
 int nsjail_plan_mounts(struct nsjail *n, struct nsrun_plan *plan);
+int nsjail_plan_proc(struct nsjail *n, struct nsrun_plan *plan);
 int nsjail_plan_ids(struct nsjail *n, struct nsrun_plan *plan);
 int nsjail_plan_limits(struct nsjail *n, struct nsrun_plan *plan);
 int nsjail_plan_filter(struct nsjail *n, struct nsrun_plan *plan);

@@ -27,6 +27,7 @@ tell_start(const struct nsjail *n)
 
 	nsjail_log(n, NSJAIL_INFO, NULL, "Mode: %s", c->mode == NSJAIL_LISTEN ?
 	    "LISTEN_TCP" : c->mode == NSJAIL_RERUN ? "STANDALONE_RERUN" :
+	    c->mode == NSJAIL_EXECVE ? "STANDALONE_EXECVE" :
 	    "STANDALONE_ONCE");
 	nsjail_log(n, NSJAIL_INFO, NULL, "Jail parameters: hostname:'%s',"
 	    " chroot:'%s', time_limit:%u, daemonize:%s, keep_caps:%s,"

@@ -15,7 +15,7 @@
 const struct nsjail_option nsjail_options[] = {
 	{ "help", 'h', NULL, "print this", nsjail_do_own, NULL, 'h' },
 	{ "mode", 'M', "MODE", "o: once; l: a jail a TCP connection; r: again"
-	    " and again; e: execve without a supervisor", nsjail_do_mode,
+	    " and again; e: as by execve", nsjail_do_mode,
 	    "mode", 0 },
 	{ "config", 'C', "FILE", "read the configuration; options before it"
 	    " are forgotten, later ones win", nsjail_do_config, NULL, 0 },

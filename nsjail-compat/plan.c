@@ -70,8 +70,12 @@ set_process(struct nsjail *n, struct nsrun_plan *plan)
 {
 	const struct nsjail_config *c = &n->config;
 	struct nsrun_process *process = &plan->process;
+	/* One that is to be like no jailer at all hears of every signal. */
+	bool execve = c->mode == NSJAIL_EXECVE;
+	bool init = n->init || execve;
 
-	process->in_place = !n->init;
+	process->in_place = !init;
+	process->names_command = init && (execve || c->forward_signals);
 	/* What may pass is marked already, by mark_fds(). */
 	process->keeps_fds = true;
 	process->free_caps = true;
@@ -80,7 +84,7 @@ set_process(struct nsjail *n, struct nsrun_plan *plan)
 	process->log_filters = c->seccomp_log;
 	process->no_tsc = c->disable_tsc;
 	process->core_group = c->use_core_scheduling;
-	process->session = c->skip_setsid ? NSRUN_SESSION_CALLER : n->init ?
+	process->session = c->skip_setsid ? NSRUN_SESSION_CALLER : init ?
 	    NSRUN_SESSION_OWN : NSRUN_SESSION_SHARED;
 	process->sets_oom_score = c->has_oom_score_adj;
 	process->oom_score_adj = c->oom_score_adj;
@@ -95,8 +99,9 @@ set_process(struct nsjail *n, struct nsrun_plan *plan)
 			plan->stdio[i] = c->silent || (c->stderr_to_null &&
 			    i == 2) ? NSRUN_STDIO_INHERIT : NSRUN_STDIO_RELAY;
 	}
-	plan->supervision.timeout_ms = (uint64_t)c->time_limit * 1000 +
-	    c->time_limit_ms;
+	if (!execve)
+		plan->supervision.timeout_ms = (uint64_t)c->time_limit * 1000 +
+		    c->time_limit_ms;
 	return set_caps(n, process);
 }
 

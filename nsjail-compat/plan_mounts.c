@@ -280,6 +280,8 @@ nsjail_plan_mounts(struct nsjail *n, struct nsrun_plan *plan)
 			return -1;
 	if (n->proc && add_proc(n, plan) < 0)
 		return -1;
+	if (nsjail_plan_proc(n, plan) < 0)
+		return -1;
 	postpone(&plan->mounts);
 	return 0;
 }

@@ -71,8 +71,5 @@ nsjail_refuse_rest(struct nsjail *n)
 		if (is_asked(&n->config, refused[i].field))
 			return nsjail_refuse(n, refused[i].field,
 			    refused[i].why, NULL);
-	if (n->config.mode == NSJAIL_EXECVE)
-		return nsjail_refuse(n, "mode", "is refused: oc-nsjail always"
-		    " supervises; use o", "e");
 	return 0;
 }

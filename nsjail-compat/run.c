@@ -24,6 +24,10 @@ on_signal(struct nsrun_run *run, int signal)
 {
 	const struct nsjail *n = run->on_signal_data;
 
+	if (n->config.mode == NSJAIL_EXECVE && run->command_fd >= 0) {
+		sys_pidfd_send_signal(run->command_fd, signal);
+		return;
+	}
 	if (signal == SIGUSR1 || signal == SIGQUIT) {
 		nsjail_log(n, NSJAIL_INFO, NULL, "PID: %d, Count: 1, Host: %s,"
 		    " Time limit: %u", (int)run->pid, n->peer,
@@ -48,11 +52,15 @@ open_signals(struct nsjail *n, sigset_t *saved, int *fd)
 {
 	static const int watched[] = {
 		SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGQUIT,
+		/* Of mode EXECVE alone, from here on. */
+		SIGUSR2, SIGCONT, SIGWINCH,
 	};
+	size_t n_watched = n->config.mode == NSJAIL_EXECVE ?
+	    sizeof watched / sizeof *watched : 5;
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
+	for (size_t i = 0; i < n_watched; i++)
 		sigaddset(&set, watched[i]);
 	*fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	/* A log that nobody reads is no reason to die. */

@@ -199,11 +199,9 @@ static int
 string(struct nsjail_reader *r, struct nsjail_value *v)
 {
 	/* No escape is longer than what it says. */
-	char *out = nsrun_arena_alloc(r->arena, (size_t)(r->end - r->at) + 1);
+	char *out = r->scratch + (r->at - r->text);
 	char quote;
 
-	if (!out)
-		return nsrun_err_nomem(r->err, r->name);
 	v->text = out;
 	while ((quote = peek(r)) == '"' || quote == '\'') {
 		r->at++;
@@ -332,5 +330,6 @@ int
 nsjail_read_text(struct nsjail_reader *r, const struct nsjail_message *message,
     void *msg)
 {
-	return fields(r, message, msg, '\0', 0);
+	return nsjail_read_begin(r) < 0 ? -1 :
+	    fields(r, message, msg, '\0', 0);
 }

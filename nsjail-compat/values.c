@@ -39,6 +39,14 @@ nsjail_give(struct nsjail_reader *r, const struct nsjail_message *message,
 	return 0;
 }
 
+int
+nsjail_read_begin(struct nsjail_reader *r)
+{
+	r->scratch = nsrun_arena_alloc(r->arena, (size_t)(r->end - r->text) +
+	    1);
+	return r->scratch ? 0 : nsrun_err_nomem(r->err, r->name);
+}
+
 static size_t
 size_of(enum nsjail_type type)
 {

@@ -19,6 +19,8 @@ struct nsjail_reader {
 	const char	*name;		/* of the file, for errors */
 	const char	*text;		/* NUL at the end */
 	const char	*at, *end;
+	char		*scratch;	/* as long as the text: for strings,
+					   each where it was written */
 	struct nsrun_err *err;
 	bool		is_json;
 };
@@ -54,6 +56,8 @@ void *nsjail_keep_message(struct nsjail_reader *r, void *msg,
 int nsjail_check_required(struct nsjail_reader *r,
     const struct nsjail_message *message, const void *msg, const char *at);
 
+/* Room for strings, once; -1: no memory. */
+int nsjail_read_begin(struct nsjail_reader *r);
 /* The whole text of r, as text format or as JSON, into msg. */
 int nsjail_read_text(struct nsjail_reader *r,
     const struct nsjail_message *message, void *msg);

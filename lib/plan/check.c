@@ -195,7 +195,7 @@ check_process(const struct nsrun_plan *plan, struct nsrun_err *err)
 	/* A pipe ends when its writers do: with pid 1, in its namespace. */
 	for (int i = 0; i < 3; i++)
 		if (plan->stdio[i] != NSRUN_STDIO_INHERIT &&
-		    (plan->stdio[i] != NSRUN_STDIO_RELAY ||
+		    (plan->profile || plan->stdio[i] != NSRUN_STDIO_RELAY ||
 		    !(plan->namespaces & CLONE_NEWPID)))
 			return broken(err, "a relay needs a pid 1 of ours, or"
 			    " a pid namespace", NULL);

@@ -83,7 +83,7 @@ find_own_strings(struct nsrun_prep *prep, struct nsrun_err *err)
 	char buf[2048], *s;
 	ssize_t n;
 
-	if (prep->own_strings)
+	if (prep->own_strings || prep->plan->process.in_place)
 		return 0;
 	fd = openat(prep->proc_fd, "self/stat", O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || (n = read(fd, buf, sizeof buf - 1)) <= 0)
