@@ -261,7 +261,9 @@ bwrap_rlimit(struct bwrap *b, const struct bwrap_option *option,
 		}
 	if (nsrun_limit_parse(text, &kind, &value) < 0)
 		return bwrap_die(b, "Invalid --%s: %s", option->name, args[0]);
-	b->plan->limits[kind] = (struct nsrun_limit){ true, value };
+	b->plan->limits[kind] = (struct nsrun_limit){
+		.set = true, .value = value,
+	};
 	return 0;
 }
 

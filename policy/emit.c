@@ -11,36 +11,24 @@
  * runs each number through the program once, when it is loaded, and answers
  * a call that was allowed without such a load from a bitmap for ever after.
  *
- * cBPF only jumps forwards. The program is therefore made from its last
- * instruction to its first, and every target exists before the jump to it.
- * A place is the number of instructions from one to the end.
+ * It is written backwards: see asm.h, also for what a place is.
  */
 #include "policy/policy.h"
 
 #include <errno.h>
 #include <linux/seccomp.h>
 
+#include "policy/asm.h"
 #include "policy/names.h"
 
-#define LOAD (BPF_LD | BPF_W | BPF_ABS)
 #define AND (BPF_ALU | BPF_AND | BPF_K)
-#define RET (BPF_RET | BPF_K)
-#define JUMP (BPF_JMP | BPF_JA)
 #define IF_EQUAL (BPF_JMP | BPF_JEQ | BPF_K)
 #define IF_AT_LEAST (BPF_JMP | BPF_JGE | BPF_K)
-
-/*
- * A conditional jump skips at most 255 instructions. Two less, because each
- * of its targets may have to be reached through a `ja` put right behind it.
- */
-#define REACH 253
 
 struct gen {
 	const struct nsrun_policy	*policy;
 	const struct nsrun_policy_rule	*rules[NSRUN_POLICY_RULES_MAX];
-	struct sock_filter		*insns;		/* the last one first */
-	unsigned int			n;		/* of insns */
-	int				full;
+	struct nsrun_asm		as;
 };
 
 /* The numbers from `from` up to the next span: one action, or rules. */
@@ -50,60 +38,6 @@ struct span {
 	unsigned short	first;		/* rule in gen->rules */
 	unsigned short	n;		/* rules; 0: none looks at arguments */
 };
-
-static unsigned int
-put(struct gen *g, unsigned int code, unsigned int jt, unsigned int jf,
-    uint32_t k)
-{
-	if (g->n == BPF_MAXINSNS) {
-		g->full = 1;
-		return g->n;
-	}
-	g->insns[g->n++] = (struct sock_filter){
-		.code = (uint16_t)code, .jt = (uint8_t)jt, .jf = (uint8_t)jf,
-		.k = k,
-	};
-	return g->n;
-}
-
-/* The place itself, or a `ja` to it: one that is there, or a new one. */
-static unsigned int
-reach(struct gen *g, unsigned int place)
-{
-	if (g->n - place <= REACH)
-		return place;
-	for (unsigned int p = g->n; g->n - p <= REACH; p--)
-		if (g->insns[p - 1].code == JUMP &&
-		    g->insns[p - 1].k == p - 1 - place)
-			return p;
-	return put(g, JUMP, 0, 0, g->n - place);
-}
-
-static unsigned int
-jump(struct gen *g, unsigned int code, uint32_t k, unsigned int yes,
-    unsigned int no)
-{
-	yes = reach(g, yes);
-	no = reach(g, no);
-	return put(g, code, g->n - yes, g->n - no, k);
-}
-
-/* Load a word of struct seccomp_data and go on with what was made last. */
-static unsigned int
-load(struct gen *g, size_t offset)
-{
-	return put(g, LOAD, 0, 0, (uint32_t)offset);
-}
-
-/* A `ret` in reach of the next jump: one that is there, or a new one. */
-static unsigned int
-ret(struct gen *g, uint32_t action)
-{
-	for (unsigned int p = g->n; p > 0 && g->n - p <= REACH; p--)
-		if (g->insns[p - 1].code == RET && g->insns[p - 1].k == action)
-			return p;
-	return put(g, RET, 0, 0, action);
-}
 
 /* Is one half of an argument, masked, that half of one of the n values? */
 static unsigned int
@@ -115,10 +49,11 @@ half(struct gen *g, const struct nsrun_policy_cond *cond, unsigned int shift,
 	    shift / 8;
 
 	while (n-- > 0)
-		no = jump(g, IF_EQUAL, (uint32_t)(values[n] >> shift), yes, no);
+		no = nsrun_asm_jump(&g->as, IF_EQUAL,
+		    (uint32_t)(values[n] >> shift), yes, no);
 	if (mask != UINT32_MAX)
-		put(g, AND, 0, 0, mask);
-	return load(g, offset);
+		nsrun_asm_put(&g->as, AND, 0, 0, mask);
+	return nsrun_asm_load(&g->as, offset);
 }
 
 /* Decide a test: the place that does, and goes on at `yes` or at `no`. */
@@ -154,12 +89,12 @@ leaf(struct gen *g, const struct span *span)
 	unsigned int next, entry;
 
 	if (span->n == 0)
-		return ret(g, span->action);
-	next = ret(g, g->policy->def);
+		return nsrun_asm_ret(&g->as, span->action);
+	next = nsrun_asm_ret(&g->as, g->policy->def);
 	for (unsigned int i = span->n; i-- > 0;) {
 		const struct nsrun_policy_rule *r = g->rules[span->first + i];
 
-		entry = ret(g, r->action);
+		entry = nsrun_asm_ret(&g->as, r->action);
 		for (unsigned int c = r->n_conds; c-- > 0;)
 			entry = test(g, &g->policy->conds[r->first + c], entry,
 			    next);
@@ -178,7 +113,8 @@ tree(struct gen *g, const struct span *spans, unsigned int n)
 		return leaf(g, spans);
 	right = tree(g, spans + n / 2, n - n / 2);
 	left = tree(g, spans, n / 2);
-	return jump(g, IF_AT_LEAST, spans[n / 2].from, right, left);
+	return nsrun_asm_jump(&g->as, IF_AT_LEAST, spans[n / 2].from, right,
+	    left);
 }
 
 /* Append a span, unless it only continues the one before. */
@@ -224,23 +160,11 @@ cut(const struct gen *g, enum nsrun_arch arch, unsigned int n_rules,
 	return add_span(spans, n, gap);
 }
 
-/* The program was made backwards. */
-static void
-reverse(struct sock_filter *insns, unsigned int n)
-{
-	for (unsigned int i = 0; i < n / 2; i++) {
-		struct sock_filter first = insns[i];
-
-		insns[i] = insns[n - 1 - i];
-		insns[n - 1 - i] = first;
-	}
-}
-
 int
 nsrun_policy_emit(const struct nsrun_policy *policy, unsigned int variant,
     enum nsrun_arch arch, struct nsrun_program *program, struct nsrun_err *err)
 {
-	struct gen g = { .policy = policy, .insns = program->insns };
+	struct gen g = { .policy = policy, .as.insns = program->insns };
 	struct span spans[2 * NSRUN_POLICY_RULES_MAX + 2];
 	unsigned int n, entry;
 
@@ -250,15 +174,15 @@ nsrun_policy_emit(const struct nsrun_policy *policy, unsigned int variant,
 	n = nsrun_policy_select(policy, variant, arch, g.rules);
 	n = cut(&g, arch, n, spans);
 	tree(&g, spans, n);
-	entry = load(&g, offsetof(struct seccomp_data, nr));
-	jump(&g, IF_EQUAL, nsrun_arch_audit(arch), entry,
-	    ret(&g, SECCOMP_RET_KILL_PROCESS));
-	load(&g, offsetof(struct seccomp_data, arch));
-	if (g.full)
+	entry = nsrun_asm_load(&g.as, offsetof(struct seccomp_data, nr));
+	nsrun_asm_jump(&g.as, IF_EQUAL, nsrun_arch_audit(arch), entry,
+	    nsrun_asm_ret(&g.as, SECCOMP_RET_KILL_PROCESS));
+	nsrun_asm_load(&g.as, offsetof(struct seccomp_data, arch));
+	if (g.as.full)
 		return nsrun_err_rule(err, NSRUN_STEP_POLICY,
 		    "more than 4096 instructions", policy->name,
 		    policy->variants[variant]);
-	program->n = (unsigned short)g.n;
-	reverse(program->insns, g.n);
+	program->n = (unsigned short)g.as.n;
+	nsrun_asm_reverse(&g.as);
 	return 0;
 }

@@ -39,7 +39,7 @@ within() {
 # The form.
 echo "$pages" >"$work"/pages
 same "each page is installed" "$(sed -n \
-	's|.*%reldir%/\([a-z-]*\.[1-8]\).*|\1|p' "$man"/Makefile.inc)" "$pages"
+	's|.*%reldir%/\([a-z.-]*\.[1-8]\).*|\1|p' "$man"/Makefile.inc)" "$pages"
 for page in $pages; do
 	name=$(echo "${page%.*}" | tr a-z A-Z)
 	is "$page: its title" "$(grep '^\.Dt' "$man/$page")" \

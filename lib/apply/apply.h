@@ -34,6 +34,7 @@ struct nsrun_child {
 	unsigned int n_own_devs;
 	int	dir_fd;		/* of the last target's parent; -1: none */
 	bool	dir_own;	/* the plan may make things there */
+	bool	root_covered;	/* by a mount: no more ours to restrict */
 	char	dir[PATH_MAX];	/* its path beneath the new root */
 	char	link[PATH_MAX];	/* where a link leads that leads to nothing */
 	int	sys_fd;		/* the sandbox's /proc/sys, uncovered; or -1 */
@@ -47,6 +48,8 @@ int nsrun_apply_release(const struct nsrun_prep *prep,
     struct nsrun_child *child, struct nsrun_err *err);
 int nsrun_apply_idmap(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err);
+int nsrun_apply_oom_score(const struct nsrun_prep *prep,
+    struct nsrun_child *child, struct nsrun_err *err);
 int nsrun_apply_mounts(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err);
 int nsrun_apply_pivot(const struct nsrun_prep *prep, struct nsrun_child *child,
@@ -70,6 +73,8 @@ int nsrun_apply_caps(const struct nsrun_prep *prep, struct nsrun_child *child,
 int nsrun_apply_cwd(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err);
 int nsrun_apply_privacy(const struct nsrun_prep *prep,
+    struct nsrun_child *child, struct nsrun_err *err);
+int nsrun_apply_scheduling(const struct nsrun_prep *prep,
     struct nsrun_child *child, struct nsrun_err *err);
 int nsrun_apply_gate(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err);
@@ -123,6 +128,9 @@ int nsrun_target_reopen(const struct nsrun_prep *prep, int fd, int flags);
  */
 int nsrun_stub_make(const struct nsrun_prep *prep, struct nsrun_child *child,
     int dir, const char *name, mode_t mode);
+/* And a link that holds text. */
+int nsrun_stub_link(const struct nsrun_prep *prep, struct nsrun_child *child,
+    int dir, const char *name, const char *text);
 int nsrun_stub_share(const struct nsrun_prep *prep, struct nsrun_child *child,
     int fd);
 /* Have a janitor that watches masks; child has their sources. */
@@ -153,6 +161,9 @@ extern const struct nsrun_link_message nsrun_loopback_up;
 
 /* Bring the loopback up where we are. Returns the netlink socket, or -1. */
 int nsrun_loopback_raise(struct nsrun_err *err);
+
+/* Become the plan's ids, with its groups if it says so; capabilities stay. */
+int nsrun_apply_ids(const struct nsrun_prep *prep, struct nsrun_err *err);
 
 /* The command's limits, when it is about to be executed. */
 int nsrun_apply_limits(const struct nsrun_prep *prep, struct nsrun_err *err);

@@ -33,10 +33,17 @@ bit(int cap)
 	return (uint64_t)1 << cap;
 }
 
-/* Become the ids that the joined namespace is to show, with what we may. */
-static int
-set_ids(const struct nsrun_identity *who, struct nsrun_err *err)
+/* Groups first, while there is the right to say which. */
+int
+nsrun_apply_ids(const struct nsrun_prep *prep, struct nsrun_err *err)
 {
+	const struct nsrun_identity *who = &prep->plan->identity;
+
+	if (who->sets_groups && syscall(SYS_setgroups, who->n_groups,
+	    who->groups) < 0)
+		return failed(err, "setgroups");
+	if (!who->sets_ids && !who->sets_ids_first)
+		return 0;
 	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0)
 		return failed(err, "PR_SET_KEEPCAPS");
 	if (syscall(SYS_setresgid, who->gid, who->gid, who->gid) < 0)
@@ -105,8 +112,8 @@ nsrun_apply_caps(const struct nsrun_prep *prep, struct nsrun_child *child,
 	(void)child;
 	if (drop_bounding(process->caps, err) < 0)
 		return -1;
-	if (prep->plan->identity.sets_ids &&
-	    set_ids(&prep->plan->identity, err) < 0)
+	if (!prep->plan->identity.sets_ids_first &&
+	    nsrun_apply_ids(prep, err) < 0)
 		return -1;
 	if (!process->free_caps && prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
 		return failed(err, "PR_SET_SECUREBITS");
@@ -114,7 +121,7 @@ nsrun_apply_caps(const struct nsrun_prep *prep, struct nsrun_child *child,
 		return failed(err, "PR_CAP_AMBIENT_CLEAR_ALL");
 	if (set_caps(process->caps, err) < 0)
 		return -1;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+	if (!process->new_privs && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return failed(err, "PR_SET_NO_NEW_PRIVS");
 	return 0;
 }
@@ -162,7 +169,8 @@ nsrun_apply_privacy(const struct nsrun_prep *prep, struct nsrun_child *child,
 		return nsrun_err_sys(err, NSRUN_STEP_INIT, "PR_SET_DUMPABLE",
 		    NULL, NULL);
 	/* The caller's oddities (ADDR_NO_RANDOMIZE) are not passed on. */
-	if (!process->keeps_signals && personality(PER_LINUX) < 0)
+	if (!process->keeps_signals &&
+	    personality(PER_LINUX | process->personality) < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_INIT, "personality",
 		    NULL, NULL);
 	/* Out of the caller's session: its terminal is not ours to have. */

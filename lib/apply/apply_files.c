@@ -57,7 +57,9 @@ nsrun_mount_symlink(const struct nsrun_prep *prep, struct nsrun_child *child,
 
 	if (fd < 0)
 		return nsrun_mount_failed(m, "parent directory", err);
-	if (symlinkat(m->source, fd, name) == 0)
+	if ((prep->plan->mounts.leaves_nothing && !child->dir_own ?
+	    nsrun_stub_link(prep, child, fd, name, m->source) :
+	    symlinkat(m->source, fd, name)) == 0)
 		return 0;
 	if ((errno == EEXIST || !*name) && m->flags & NSRUN_MOUNT_REPLACE)
 		return check_link(m, fd, name, err);

@@ -10,14 +10,17 @@
 #include <sys/prctl.h>
 
 #include "base/err.h"
+#include "base/sys.h"
 
 int
 nsrun_load_filters(const struct nsrun_prep *prep, struct nsrun_err *err)
 {
 	/* By prctl(2): a program may forbid seccomp(2) to the next one. */
 	for (unsigned int i = 0; i < prep->n_programs; i++)
-		if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER,
-		    &prep->programs[i], 0, 0) < 0)
+		if ((prep->plan->process.log_filters ?
+		    sys_seccomp_log(&prep->programs[i]) :
+		    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER,
+		    &prep->programs[i], 0, 0)) < 0)
 			return nsrun_err_sys(err, NSRUN_STEP_FILTER, "seccomp",
 			    NULL, NULL);
 	return 0;

@@ -73,7 +73,10 @@ nsrun_apply_idmap(const struct nsrun_prep *prep, struct nsrun_child *child,
 	if (!(prep->plan->namespaces & CLONE_NEWUSER) ||
 	    prep->plan->identity.finds_maps)
 		return 0;
-	return write_maps(prep, 0, err);
+	if (write_maps(prep, 0, err) < 0)
+		return -1;
+	return prep->plan->identity.sets_ids_first ?
+	    nsrun_apply_ids(prep, err) : 0;
 }
 
 /*

@@ -244,6 +244,20 @@ reopen_pinned(const struct nsrun_mount *m, struct nsrun_err *err)
 	return nsrun_mount_check_pin(m, fd, err) < 0 ? -1 : nsrun_fd_take(&fd);
 }
 
+/*
+ * Its own right to write stays for a while, so that mount points can be made;
+ * what is mounted below has lost it already. One that is read-only where it
+ * comes from stays so.
+ */
+static int
+open_up(int fd)
+{
+	struct mount_attr writable = { .attr_clr = MOUNT_ATTR_RDONLY };
+
+	return sys_mount_setattr(fd, "", AT_EMPTY_PATH, &writable) < 0 &&
+	    errno != EPERM ? -1 : 0;
+}
+
 /* A detached, restricted clone of the source; -1 and no error: absent. */
 static int
 clone_source(const struct nsrun_mount *m, struct nsrun_err *err)
@@ -266,6 +280,8 @@ clone_source(const struct nsrun_mount *m, struct nsrun_err *err)
 		return nsrun_mount_failed(m, "open_tree", err);
 	if (nsrun_mount_restrict(fd, m, nsrun_mount_attributes(m)) < 0)
 		return nsrun_mount_failed(m, "mount_setattr", err);
+	if (m->flags & NSRUN_MOUNT_LATE && open_up(fd) < 0)
+		return nsrun_mount_failed(m, "mount_setattr", err);
 	return nsrun_fd_take(&fd);
 }
 
@@ -285,7 +301,12 @@ nsrun_mount_bind(const struct nsrun_prep *prep, struct nsrun_child *child,
 	}
 	if (!m->type && fstat(fd, &st) < 0)
 		return nsrun_mount_failed(m, "fstat", err);
-	return nsrun_mount_attach(prep, child, fd, m, st.st_mode & S_IFMT, err);
+	if (nsrun_mount_attach(prep, child, fd, m, st.st_mode & S_IFMT,
+	    err) < 0)
+		return -1;
+	if (m->flags & NSRUN_MOUNT_LATE && cloned >= 0)
+		prep->tree_fds[i] = nsrun_fd_take(&cloned);
+	return 0;
 }
 
 /* What is mounted at target, and no more: what is below stays as it is. */
@@ -322,6 +343,7 @@ static nsrun_mount_op *const operations[] = {
 	[NSRUN_MOUNT_PIN]	= nsrun_mount_pin,
 	[NSRUN_MOUNT_HIDE]	= nsrun_mount_hide,
 	[NSRUN_MOUNT_ABSENT]	= nsrun_mount_absent,
+	[NSRUN_MOUNT_FS]	= nsrun_mount_fs,
 };
 _Static_assert(sizeof operations / sizeof *operations == NSRUN_N_MOUNT_KINDS,
     "an operation for each kind");
@@ -335,10 +357,34 @@ part_from_host(const struct nsrun_prep *prep, struct nsrun_err *err)
 {
 	struct mount_attr slave = { .propagation = PROPAGATION_SLAVE };
 
-	if (prep->plan->namespaces & CLONE_NEWUSER)
+	if (prep->plan->namespaces & CLONE_NEWUSER ||
+	    !(prep->plan->namespaces & CLONE_NEWNS))
 		return 0;
 	if (sys_mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &slave) < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_MOUNT, "slave", "/", NULL);
+	return 0;
+}
+
+static int
+set_readonly(int fd)
+{
+	struct mount_attr readonly = { .attr_set = MOUNT_ATTR_RDONLY };
+
+	return sys_mount_setattr(fd, "", AT_EMPTY_PATH, &readonly);
+}
+
+/* What was left writable so that something could be made in it: no more. */
+static int
+finish(const struct nsrun_prep *prep, const struct nsrun_mount *m, int *fd,
+    struct nsrun_err *err)
+{
+	bool late = m->flags & NSRUN_MOUNT_LATE || m->kind == NSRUN_MOUNT_FS;
+
+	if (*fd < 0 || !late || prep->plan->identity.clones_trees)
+		return 0;
+	if (m->flags & NSRUN_MOUNT_RDONLY && set_readonly(*fd) < 0)
+		return nsrun_mount_failed(m, "mount_setattr", err);
+	nsrun_fd_close(fd);
 	return 0;
 }
 
@@ -347,16 +393,22 @@ nsrun_apply_mounts(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err)
 {
 	const struct nsrun_mounts *mounts = &prep->plan->mounts;
-	struct mount_attr readonly = { .attr_set = MOUNT_ATTR_RDONLY };
 
 	if (part_from_host(prep, err) < 0)
 		return -1;
-	for (size_t i = 0; i < mounts->n; i++)
-		if (operations[mounts->v[i].kind](prep, child, i, err) < 0)
+	for (size_t i = 0; i < mounts->n; i++) {
+		if (operations[mounts->v[i].kind](prep, child, i, err) == 0)
+			continue;
+		if (!(mounts->v[i].flags & NSRUN_MOUNT_LENIENT))
+			return -1;
+		err->step = NSRUN_STEP_NONE;
+	}
+	for (size_t i = 1; i < mounts->n; i++)
+		if (finish(prep, &mounts->v[i], &prep->tree_fds[i], err) < 0)
 			return -1;
 	/* The root at last, with nothing more to be made in it. */
-	if (mounts->v[0].flags & NSRUN_MOUNT_RDONLY && sys_mount_setattr(
-	    child->root_fd, "", AT_EMPTY_PATH, &readonly) < 0)
+	if (mounts->n && mounts->v[0].flags & NSRUN_MOUNT_RDONLY &&
+	    !child->root_covered && set_readonly(child->root_fd) < 0)
 		return nsrun_mount_failed(&mounts->v[0], "mount_setattr", err);
 	return 0;
 }
@@ -370,7 +422,13 @@ int
 nsrun_apply_pivot(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err)
 {
-	(void)prep;
+	const char *dir = prep->plan->chroot_dir;
+
+	if (dir && (chroot(dir) < 0 || chdir("/") < 0))
+		return nsrun_err_sys(err, NSRUN_STEP_MOUNT, "chroot", dir,
+		    NULL);
+	if (!prep->plan->mounts.n)
+		return 0;
 	if (fchdir(child->base_fd) < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_MOUNT, "fchdir", "/",
 		    NULL);

@@ -26,6 +26,7 @@ typedef int step(const struct nsrun_prep *prep, struct nsrun_child *child,
 static step reset_signals;
 static step *const steps[] = {
 	nsrun_apply_release,	/* somebody looks at us first */
+	nsrun_apply_oom_score,	/* the file is the caller's until ids are not */
 	reset_signals,		/* nothing of the caller's is ignored */
 	nsrun_apply_idmap,	/* without ids nothing is ours */
 	nsrun_apply_mounts,	/* host paths still resolve here */
@@ -40,6 +41,7 @@ static step *const steps[] = {
 	nsrun_apply_caps,	/* from here on nothing above can be undone */
 	nsrun_apply_cwd,	/* with the command's rights, not with ours */
 	nsrun_apply_privacy,	/* pid 1 turns opaque */
+	nsrun_apply_scheduling,	/* slow only from here on */
 	nsrun_apply_gate,	/* ready, as soon as it may */
 	nsrun_apply_filter,	/* last: it forbids most of the above */
 };

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/sys.h"
 
 static void
 exec_file(const struct nsrun_prep *prep, char *path)
@@ -36,8 +38,18 @@ nsrun_exec_command(const struct nsrun_prep *prep,
 
 	if (prep->pwd_slot < plan->n_env)
 		plan->env[prep->pwd_slot] = (char *)(uintptr_t)child->pwd;
+	if (plan->process.no_tsc && prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0,
+	    0) < 0) {
+		nsrun_err_sys(err, NSRUN_STEP_LIMIT, "PR_SET_TSC", NULL, NULL);
+		return;
+	}
 	if (!plan->profile && nsrun_load_filters(prep, err) < 0)
 		return;
+	if (plan->process.exec_fd >= 0) {
+		sys_execveat(plan->process.exec_fd, plan->argv, plan->env);
+		nsrun_err_sys(err, NSRUN_STEP_EXEC, "execveat", path, NULL);
+		return;
+	}
 	for (char *const *p = prep->exec_paths; *p; p++) {
 		exec_file(prep, *p);
 		if (errno == ENOENT && access(*p, F_OK) == 0) {

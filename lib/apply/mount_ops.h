@@ -16,6 +16,7 @@ nsrun_mount_op nsrun_mount_root, nsrun_mount_tmpfs, nsrun_mount_scratch;
 nsrun_mount_op nsrun_mount_bind, nsrun_mount_remount;
 /* apply_kernelfs.c */
 nsrun_mount_op nsrun_mount_proc, nsrun_mount_devpts, nsrun_mount_mqueue;
+nsrun_mount_op nsrun_mount_fs;
 /* apply_files.c */
 nsrun_mount_op nsrun_mount_dir, nsrun_mount_file, nsrun_mount_symlink;
 nsrun_mount_op nsrun_mount_data, nsrun_mount_chmod;

@@ -11,6 +11,7 @@
 #define NSRUN_APPLY_PREP_H
 
 #include <linux/filter.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,6 +55,8 @@ struct nsrun_prep {
 	char *const	*exec_paths;	/* tried in order; NULL at the end */
 	char *const	*script_argv;	/* /bin/sh, room for a path, the rest;
 					   NULL: what is no program is none */
+	cpu_set_t	cpus;		/* where the plan has max_cpus */
+	char		oom_score[8];	/* ""; or what to write */
 	const char	**pwds;		/* "PWD=DIR" of cwd and of each else */
 	size_t		pwd_slot;	/* of env; n_env: the plan has none */
 	sigset_t	signals;	/* blocked, when the caller called */
@@ -111,9 +114,11 @@ struct nsrun_stub_request {
 		NSRUN_STUB_MASKS,	/* what is mounted over masks */
 		NSRUN_STUB_ABSENT,	/* the directory where mount's is */
 	}		what;
-	mode_t		mode;		/* with S_IFDIR or S_IFREG */
+	mode_t		mode;		/* with S_IFDIR, S_IFREG or
+					   S_IFLNK */
 	size_t		mount;		/* of the plan */
 	char		name[256];
+	char		text[1024];	/* of a link */
 };
 
 /*

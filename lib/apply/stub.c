@@ -125,13 +125,67 @@ nsrun_stub_absent(const struct nsrun_prep *prep, struct nsrun_child *child,
 	    ask(child, &request, dir);
 }
 
-int
-nsrun_stub_make(const struct nsrun_prep *prep, struct nsrun_child *child,
-    int dir, const char *name, mode_t mode)
+static bool
+is_same(int a, int b)
 {
-	struct nsrun_stub_request request = {
-		.what = NSRUN_STUB_MAKE, .mode = mode,
-	};
+	struct stat x, y;
+
+	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev &&
+	    x.st_ino == y.st_ino;
+}
+
+/* Is path at dir, or below? What of path is below; NULL: no. */
+static const char *
+below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	if (n == 1)
+		return path;
+	return !strncmp(path, dir, n) && (path[n] == '/' || !path[n]) ?
+	    path + n : NULL;
+}
+
+/*
+ * The same directory by the host's own tree, which is still there: the mount
+ * that we came by may be read-only when the janitor is to remove something.
+ * It is child->dir, or that without its last name. -1: not found.
+ */
+static int
+find_outside(const struct nsrun_prep *prep, const struct nsrun_child *child,
+    int dir)
+{
+	const struct nsrun_mounts *mounts = &prep->plan->mounts;
+	char path[2 * PATH_MAX];
+
+	for (size_t i = mounts->n; i-- > 0; ) {
+		const struct nsrun_mount *m = &mounts->v[i];
+		const char *rest = m->kind == NSRUN_MOUNT_BIND ?
+		    below(child->dir, m->target) : NULL;
+		size_t n = rest ? strlen(m->source) : 0;
+
+		if (!rest || n + strlen(rest) + 2 > sizeof path)
+			continue;
+		memcpy(path, m->source, n);
+		path[n] = '/';
+		memcpy(path + n + 1, rest, strlen(rest) + 1);
+		for (int up = 0; up < 2; up++) {
+			nsrun_autoclose int fd = open(path, O_PATH |
+			    O_DIRECTORY | O_CLOEXEC);
+
+			if (fd >= 0 && is_same(fd, dir))
+				return nsrun_fd_take(&fd);
+			*strrchr(path, '/') = '\0';
+		}
+	}
+	return -1;
+}
+
+static int
+make(const struct nsrun_prep *prep, struct nsrun_child *child, int dir,
+    const char *name, struct nsrun_stub_request *request)
+{
+	nsrun_autoclose int outside = -1;
 	size_t n = strlen(name);
 	struct stat st;
 
@@ -145,12 +199,42 @@ nsrun_stub_make(const struct nsrun_prep *prep, struct nsrun_child *child,
 	/* Nor where nothing can be made. */
 	if (faccessat(dir, ".", W_OK, AT_EACCESS) < 0)
 		return why_not(dir);
-	if (n >= sizeof request.name) {
+	if (n >= sizeof request->name) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	memcpy(request.name, name, n + 1);
-	return need_janitor(prep, child) < 0 ? -1 : ask(child, &request, dir);
+	memcpy(request->name, name, n + 1);
+	outside = find_outside(prep, child, dir);
+	return need_janitor(prep, child) < 0 ? -1 :
+	    ask(child, request, outside >= 0 ? outside : dir);
+}
+
+int
+nsrun_stub_make(const struct nsrun_prep *prep, struct nsrun_child *child,
+    int dir, const char *name, mode_t mode)
+{
+	struct nsrun_stub_request request = {
+		.what = NSRUN_STUB_MAKE, .mode = mode,
+	};
+
+	return make(prep, child, dir, name, &request);
+}
+
+int
+nsrun_stub_link(const struct nsrun_prep *prep, struct nsrun_child *child,
+    int dir, const char *name, const char *text)
+{
+	struct nsrun_stub_request request = {
+		.what = NSRUN_STUB_MAKE, .mode = S_IFLNK,
+	};
+	size_t n = strlen(text);
+
+	if (n >= sizeof request.text) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(request.text, text, n + 1);
+	return make(prep, child, dir, name, &request);
 }
 
 /* More than itself and its parent? Who cannot tell says no. */

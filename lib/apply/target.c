@@ -73,8 +73,10 @@ is_own(const struct nsrun_prep *prep, const struct nsrun_child *child, int fd)
 
 /* Made because its name was given, not to have something mounted on it. */
 static bool
-stays(const struct nsrun_mount *m)
+stays(const struct nsrun_mounts *mounts, const struct nsrun_mount *m)
 {
+	if (mounts->leaves_nothing)
+		return false;
 	return m->kind == NSRUN_MOUNT_DIR || m->kind == NSRUN_MOUNT_FILE ||
 	    m->kind == NSRUN_MOUNT_SYMLINK;
 }
@@ -93,7 +95,7 @@ make(const struct nsrun_prep *prep, struct nsrun_child *child,
 		errno = EROFS;
 		return -1;
 	}
-	if (!own && !stays(m))
+	if (!own && !stays(&prep->plan->mounts, m))
 		return nsrun_stub_make(prep, child, dir, name, mode);
 	return S_ISDIR(mode) ? mkdirat(dir, name, mode & 07777) :
 	    mknodat(dir, name, mode, 0);
@@ -332,6 +334,7 @@ nsrun_target_attach(const struct nsrun_prep *prep, struct nsrun_child *child,
 		nsrun_fd_close(&child->dir_fd);
 	if (root) {
 		/* Over the root: from now on that is it. */
+		child->root_covered = true;
 		nsrun_fd_close(&child->root_fd);
 		child->root_fd = fcntl(mount_fd, F_DUPFD_CLOEXEC, 3);
 		return child->root_fd < 0 ? -1 : 0;

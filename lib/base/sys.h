@@ -10,6 +10,7 @@
 #define NSRUN_BASE_SYS_H
 
 #include <linux/mount.h>	/* before anything that brings <sys/mount.h> */
+#include <linux/audit.h>
 #include <linux/openat2.h>
 #include <linux/sched.h>
 #include <signal.h>
@@ -30,6 +31,13 @@
 #define P_PIDFD	3
 #endif
 
+/* What this program is: seccomp(2)'s name for it. */
+#ifdef __x86_64__
+#define SYS_AUDIT_ARCH	AUDIT_ARCH_X86_64
+#else
+#define SYS_AUDIT_ARCH	AUDIT_ARCH_AARCH64
+#endif
+
 /* As statx(2) tells it; the headers of C libraries differ on newer members. */
 struct sys_statx {
 	uint32_t mask, blksize;
@@ -48,6 +56,10 @@ _Static_assert(sizeof(struct sys_statx) == 256, "as the kernel fills it");
 #define SYS_STATX_INO		0x100
 #define SYS_STATX_MNT_ID	0x1000
 #define SYS_STATX_ATTR_MOUNT_ROOT	0x2000
+
+/* prctl(2), since 5.14. */
+#define SYS_PR_SCHED_CORE		62
+#define SYS_PR_SCHED_CORE_CREATE	1
 
 /* What <sys/mount.h> would say; it cannot stand beside <linux/mount.h>. */
 #define SYS_MNT_DETACH	2
@@ -160,6 +172,21 @@ static inline int
 sys_getdents(int fd, void *buf, unsigned int size)
 {
 	return (int)syscall(SYS_getdents64, fd, buf, size);
+}
+
+static inline int
+sys_execveat(int fd, char *const argv[], char *const env[])
+{
+	return (int)syscall(SYS_execveat, fd, "", argv, env,
+	    0x1000 /* AT_EMPTY_PATH */);
+}
+
+/* seccomp(2): a program, and every call that it refuses is logged. */
+static inline int
+sys_seccomp_log(const void *program)
+{
+	return (int)syscall(SYS_seccomp, 1 /* SET_MODE_FILTER */,
+	    2 /* FLAG_LOG */, program);
 }
 
 static inline int

@@ -209,7 +209,9 @@ add_limit(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 	default:
 		return bad(err, "is not a number, a size or a duration", value);
 	}
-	r->limits[kind] = (struct nsrun_limit){ true, number };
+	r->limits[kind] = (struct nsrun_limit){
+		.set = true, .value = number,
+	};
 	return 0;
 }
 

@@ -6,7 +6,7 @@
 uint64_t
 nsrun_mount_attributes(const struct nsrun_mount *m)
 {
-	return MOUNT_ATTR_NOSUID |
+	return (m->flags & NSRUN_MOUNT_SUID ? 0 : MOUNT_ATTR_NOSUID) |
 	    (m->flags & NSRUN_MOUNT_DEVICES ? 0 : MOUNT_ATTR_NODEV) |
 	    (m->flags & NSRUN_MOUNT_RDONLY ? MOUNT_ATTR_RDONLY : 0) |
 	    (m->flags & NSRUN_MOUNT_NOEXEC ? MOUNT_ATTR_NOEXEC : 0);

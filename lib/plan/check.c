@@ -90,6 +90,17 @@ check_mount(const struct nsrun_plan *plan, size_t i, struct nsrun_err *err)
 		return broken(err, "a pin is beneath its root", m->target);
 	if (m->kind == NSRUN_MOUNT_ABSENT && !strcmp(m->target, "/"))
 		return broken(err, "a name that is to be absent", m->target);
+	if (m->kind == NSRUN_MOUNT_FILE && plan->mounts.leaves_nothing)
+		return broken(err, "a file would stay on the host", m->target);
+	if (m->kind == NSRUN_MOUNT_FS && !m->fstype)
+		return broken(err, "a file system without a type", m->target);
+	if (plan->profile && (m->kind == NSRUN_MOUNT_FS || m->flags &
+	    (NSRUN_MOUNT_SUID | NSRUN_MOUNT_LATE | NSRUN_MOUNT_LENIENT)))
+		return broken(err, "a profile's mounts have no such freedom",
+		    m->target);
+	if (m->flags & NSRUN_MOUNT_LATE && plan->identity.clones_trees)
+		return broken(err, "what was cloned before cannot be late",
+		    m->target);
 	if (m->kind == NSRUN_MOUNT_BIND)
 		return check_bind(plan, m, err);
 	if (m->kind == NSRUN_MOUNT_OVERLAY)
@@ -102,6 +113,12 @@ check_mounts(const struct nsrun_plan *plan, struct nsrun_err *err)
 {
 	bool has_proc = false;
 
+	if (!(plan->namespaces & CLONE_NEWNS))
+		return plan->mounts.n ? broken(err, "mounts need a mount"
+		    " namespace", plan->mounts.v[0].target) : 0;
+	if (plan->chroot_dir)
+		return broken(err, "chroot where pivot_root does it",
+		    plan->chroot_dir);
 	if (plan->mounts.n == 0 || plan->mounts.n > NSRUN_MOUNTS_MAX)
 		return broken(err, plan->mounts.n ? "too many mounts" :
 		    "no mounts", NULL);
@@ -138,9 +155,10 @@ check_identity(const struct nsrun_plan *plan, struct nsrun_err *err)
 	if (plan->profile && (plan->namespaces & all) != all)
 		return broken(err, "a sandbox has user, mount and pid"
 		    " namespaces of its own", NULL);
-	if (!(plan->namespaces & CLONE_NEWNS))
-		return broken(err, "without a mount namespace of its own",
-		    NULL);
+	if (who->sets_groups && plan->namespaces & CLONE_NEWUSER &&
+	    !who->asks_for_maps)
+		return broken(err, "groups cannot be set where we write the"
+		    " map ourselves", NULL);
 	if (who->leaves_root && (!who->host_uid || !who->host_gid))
 		return broken(err, "leaving uid 0 for uid 0", NULL);
 	if (!(plan->namespaces & CLONE_NEWUSER) || who->finds_maps) {
@@ -165,21 +183,28 @@ check_process(const struct nsrun_plan *plan, struct nsrun_err *err)
 	const struct nsrun_process *process = &plan->process;
 
 	if (plan->profile && (process->lingers || process->keeps_fds ||
-	    process->caps || process->session == NSRUN_SESSION_CALLER))
+	    process->caps || process->session == NSRUN_SESSION_CALLER ||
+	    process->literal || process->new_privs || process->personality ||
+	    process->exec_fd >= 0))
 		return broken(err, "a profile keeps nothing of the caller's",
 		    NULL);
 	if (process->n_locks > NSRUN_LOCKS_MAX)
 		return broken(err, "too many lock files",
 		    process->locks[NSRUN_LOCKS_MAX]);
+	if (process->new_privs && plan->n_filters)
+		return broken(err, "filters need no_new_privs", NULL);
 	if (!process->in_place)
 		return 0;
 	if (process->n_locks || process->lingers)
 		return broken(err, "locks and what is left behind need a pid 1"
 		    " of ours", NULL);
+	/* A pipe ends when its writers do: with pid 1, in its namespace. */
 	for (int i = 0; i < 3; i++)
-		if (plan->stdio[i] != NSRUN_STDIO_INHERIT)
-			return broken(err, "a relay needs a pid 1 of ours",
-			    NULL);
+		if (plan->stdio[i] != NSRUN_STDIO_INHERIT &&
+		    (plan->profile || plan->stdio[i] != NSRUN_STDIO_RELAY ||
+		    !(plan->namespaces & CLONE_NEWPID)))
+			return broken(err, "a relay needs a pid 1 of ours, or"
+			    " a pid namespace", NULL);
 	return 0;
 }
 

@@ -47,6 +47,8 @@ enum nsrun_mount_kind {
 	NSRUN_MOUNT_ABSENT,	/* target, which is not there, cannot be made;
 				   pin is the directory's that lacks it, but
 				   for uid, its root's */
+	NSRUN_MOUNT_FS,		/* a new file system of fstype, made with
+				   options; RDONLY when all is in it */
 	NSRUN_N_MOUNT_KINDS
 };
 
@@ -66,6 +68,10 @@ enum nsrun_mount_flag {
 	NSRUN_MOUNT_NOLINK	= 1 << 9,	/* the target is no link */
 	NSRUN_MOUNT_REPLACE	= 1 << 10,	/* FILE, SYMLINK: the same may
 						   be there already */
+	NSRUN_MOUNT_SUID	= 1 << 11,	/* set-user-ID programs work */
+	NSRUN_MOUNT_LATE	= 1 << 12,	/* BIND: itself RDONLY only when
+						   all is in it */
+	NSRUN_MOUNT_LENIENT	= 1 << 13,	/* without it, if it fails */
 };
 
 /* What must not be in a tree that is written: see host/scan.h. */
@@ -102,6 +108,9 @@ struct nsrun_mount {
 	size_t			n_data;
 	const char		*work;		/* OVERLAY: work directory */
 	const char *const	*layers;	/* OVERLAY: NULL at the end */
+	const char		*fstype;	/* FS */
+	const char *const	*options;	/* FS: a name, a value, and so
+						   on, NULL; "": no value */
 	mode_t			mode;		/* 0: the kind's own */
 	mode_t			parent_mode;	/* of parents made; 0: 0755 */
 	mode_t			type;		/* BIND: S_IFDIR or S_IFREG when
@@ -117,6 +126,7 @@ struct nsrun_mounts {
 	struct nsrun_mount	*v;
 	size_t			n;
 	bool			writes_host;
+	bool			leaves_nothing;	/* DIR, SYMLINK go again too */
 };
 
 /* Permission bits; `own` where the entry does not say. 0 is said with S_IFMT

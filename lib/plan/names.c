@@ -23,6 +23,7 @@ static const struct {
 	[NSRUN_LIMIT_LOCKED]		= { "locked", RLIMIT_MEMLOCK, 'b' },
 	[NSRUN_LIMIT_SIGNALS]		= { "signals", RLIMIT_SIGPENDING, 'n' },
 	[NSRUN_LIMIT_REALTIME]		= { "realtime", RLIMIT_RTPRIO, 'n' },
+	[NSRUN_LIMIT_STACK]		= { "stack", RLIMIT_STACK, 'b' },
 };
 _Static_assert(sizeof limits / sizeof *limits == NSRUN_N_LIMITS, "all");
 
@@ -159,6 +160,7 @@ nsrun_mount_kind_name(enum nsrun_mount_kind kind)
 		[NSRUN_MOUNT_PIN]	= "pin",
 		[NSRUN_MOUNT_HIDE]	= "hide",
 		[NSRUN_MOUNT_ABSENT]	= "absent",
+		[NSRUN_MOUNT_FS]	= "fs",
 	};
 	_Static_assert(sizeof names / sizeof *names == NSRUN_N_MOUNT_KINDS,
 	    "all");

@@ -12,7 +12,7 @@ nsrun_plan_init(struct nsrun_plan *plan)
 	*plan = (struct nsrun_plan){
 		.arena = NSRUN_ARENA_INIT,
 		.join = { -1, -1, -1, -1 },
-		.process = { .block_fd = -1, .sync_fd = -1 },
+		.process = { .block_fd = -1, .sync_fd = -1, .exec_fd = -1 },
 	};
 }
 

@@ -54,6 +54,11 @@ struct nsrun_identity {
 	bool		asks_for_maps;	/* the supervisor writes them */
 	bool		finds_maps;	/* somebody else did, before us */
 	bool		sets_ids;	/* joined a user namespace as another */
+	bool		sets_ids_first;	/* the map shows others: before there is
+					   anything made in their name */
+	bool		sets_groups;	/* with asks_for_maps, or no map */
+	const gid_t	*groups;
+	size_t		n_groups;
 	const char	*why_kept;	/* for people; NULL unless keeps_root */
 };
 
@@ -76,12 +81,14 @@ enum nsrun_limit_kind {
 	NSRUN_LIMIT_LOCKED,		/* bytes locked in memory */
 	NSRUN_LIMIT_SIGNALS,		/* pending */
 	NSRUN_LIMIT_REALTIME,		/* real-time priority */
+	NSRUN_LIMIT_STACK,		/* bytes, each process */
 	NSRUN_N_LIMITS
 };
 
 struct nsrun_limit {
 	bool		set;
 	uint64_t	value;
+	bool		exact;		/* CPU: no second to hear of it */
 };
 
 /* How descriptor 0, 1 or 2 reaches the command. */
@@ -149,12 +156,25 @@ struct nsrun_process {
 	int		*consumed;	/* descriptors not for the command */
 	size_t		n_consumed;
 	const char	*file;		/* to execute; NULL: argv[0] */
+	bool		literal;	/* no PWD of ours, and a script that
+					   lacks "#!" is nobody's */
+	int		exec_fd;	/* what to execute instead; or -1 */
+	bool		new_privs;	/* set-user-ID programs may gain */
+	bool		log_filters;	/* what the filters refuse is logged */
+	bool		no_tsc;		/* the time stamp counter kills */
+	bool		core_group;	/* shares its cores with nobody else */
+	bool		sets_oom_score, sets_nice;
+	int		oom_score_adj, nice;
+	unsigned int	max_cpus;	/* of the caller's; 0: all */
+	unsigned long	personality;	/* personality(2), or 0 */
 };
 
 /* What the supervisor enforces and watches, outside. */
 struct nsrun_supervision {
 	uint64_t	timeout_ms;		/* 0: none */
 	uint64_t	max_output_bytes;	/* each stream; 0: no cap */
+	bool		ends_with_input;	/* a second after it, or when
+						   nobody takes its output */
 	bool		reports;	/* its namespaces' numbers are wanted */
 	bool		thread_is_process;	/* our thread lives as long as
 						   we do: PDEATHSIG is usable */
@@ -168,6 +188,7 @@ struct nsrun_plan {
 	struct nsrun_identity	identity;
 	struct nsrun_idmap	uid_map, gid_map;	/* of the first one */
 	struct nsrun_mounts	mounts;
+	const char		*chroot_dir;	/* with no mounts; or NULL */
 	struct nsrun_sysctl	*sysctls;
 	size_t			n_sysctls;
 	bool			loopback;	/* bring it up */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,6 +56,16 @@ row_mount_more(FILE *out, const struct nsrun_mount *m)
 		fputs(" work=", out);
 		nsrun_print_name(out, m->work);
 	}
+	if (m->fstype)
+		fprintf(out, " type=%s", m->fstype);
+	for (const char *const *o = m->options; o && *o; o += 2) {
+		fputs(" option=", out);
+		nsrun_print_name(out, o[0]);
+		if (*o[1]) {
+			putc('=', out);
+			nsrun_print_name(out, o[1]);
+		}
+	}
 	if (m->parent_mode)
 		fprintf(out, " parents=%04o", (unsigned int)m->parent_mode);
 }
@@ -77,6 +88,9 @@ row_mount(FILE *out, const struct nsrun_mount *m)
 		{ NSRUN_MOUNT_EXACT, "exact" },
 		{ NSRUN_MOUNT_NOLINK, "nolink" },
 		{ NSRUN_MOUNT_REPLACE, "replace" },
+		{ NSRUN_MOUNT_SUID, "suid" },
+		{ NSRUN_MOUNT_LATE, "late" },
+		{ NSRUN_MOUNT_LENIENT, "lenient" },
 	};
 	char size[24];
 
@@ -125,18 +139,27 @@ row_identity(FILE *out, const struct nsrun_plan *plan)
 	for (int i = 0; i < NSRUN_N_NAMESPACES; i++)
 		if (plan->namespaces & nsrun_namespaces[i].flag)
 			fprintf(out, " %s", nsrun_namespaces[i].name);
+	if (plan->namespaces & CLONE_NEWTIME)
+		fputs(" time", out);
 	fprintf(out, "\nidentity uid=%u gid=%u host=%u:%u%s%s%s",
 	    (unsigned int)who->uid, (unsigned int)who->gid,
 	    (unsigned int)who->host_uid, (unsigned int)who->host_gid,
 	    who->leaves_root ? " leaves-root" : "",
 	    who->keeps_root ? " keeps-root" : "",
 	    who->lock_namespaces ? " locked" : "");
-	fprintf(out, "%s%s%s%s%s\n",
+	fprintf(out, "%s%s%s%s%s%s\n",
 	    who->sets_ids ? " sets-ids" : "",
+	    who->sets_ids_first ? " sets-ids-first" : "",
 	    who->no_more_userns ? " no-more-userns" : "",
 	    who->check_no_userns ? " checks-userns" : "",
 	    who->asks_for_maps ? " asks-for-maps" : "",
 	    who->finds_maps ? " finds-maps" : "");
+	if (who->sets_groups) {
+		fputs("groups", out);
+		for (size_t i = 0; i < who->n_groups; i++)
+			fprintf(out, " %u", (unsigned int)who->groups[i]);
+		putc('\n', out);
+	}
 	/* A profile's maps are its identity. */
 	if (!plan->profile) {
 		row_map(out, "uid-map", &plan->uid_map);
@@ -162,6 +185,9 @@ row_process(FILE *out, const struct nsrun_process *p)
 		{ p->keeps_fds, "keeps-fds" }, { p->open_init, "open-init" },
 		{ p->free_caps, "free-caps" },
 		{ p->names_command, "names-command" },
+		{ p->literal, "literal" }, { p->new_privs, "new-privs" },
+		{ p->log_filters, "log-filters" }, { p->no_tsc, "no-tsc" },
+		{ p->core_group, "core-group" },
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -171,6 +197,16 @@ row_process(FILE *out, const struct nsrun_process *p)
 		fprintf(out, "session %s\n", nsrun_sid_name(p->session));
 	if (p->caps)
 		fprintf(out, "caps %" PRIx64 "\n", p->caps);
+	if (p->sets_nice)
+		fprintf(out, "nice %d\n", p->nice);
+	if (p->sets_oom_score)
+		fprintf(out, "oom-score-adj %d\n", p->oom_score_adj);
+	if (p->max_cpus)
+		fprintf(out, "max-cpus %u\n", p->max_cpus);
+	if (p->personality)
+		fprintf(out, "personality %#lx\n", p->personality);
+	if (p->exec_fd >= 0)
+		fprintf(out, "exec fd=%d\n", p->exec_fd);
 	if (p->block_fd >= 0)
 		fprintf(out, "block fd=%d\n", p->block_fd);
 	if (p->sync_fd >= 0)
@@ -227,8 +263,9 @@ row_rest(FILE *out, const struct nsrun_plan *plan)
 		nsrun_print_name(out, plan->argv[i]);
 		putc('\n', out);
 	}
-	fprintf(out, "supervise timeout=%" PRIu64 "ms output=%" PRIu64 "\n",
-	    plan->supervision.timeout_ms, plan->supervision.max_output_bytes);
+	fprintf(out, "supervise timeout=%" PRIu64 "ms output=%" PRIu64 "%s\n",
+	    plan->supervision.timeout_ms, plan->supervision.max_output_bytes,
+	    plan->supervision.ends_with_input ? " ends-with-input" : "");
 }
 
 void
@@ -246,6 +283,13 @@ nsrun_print_rows(FILE *out, const struct nsrun_plan *plan)
 	}
 	if (plan->mounts.writes_host)
 		fputs("writes-host\n", out);
+	if (plan->mounts.leaves_nothing)
+		fputs("leaves-nothing\n", out);
+	if (plan->chroot_dir) {
+		fputs("chroot ", out);
+		nsrun_print_name(out, plan->chroot_dir);
+		putc('\n', out);
+	}
 	for (size_t i = 0; i < plan->mounts.n; i++)
 		row_mount(out, &plan->mounts.v[i]);
 	for (size_t i = 0; i < plan->n_sysctls; i++)

@@ -32,6 +32,16 @@ put_mount_more(struct nsrun_json *j, const struct nsrun_mount *m)
 	put_true(j, "optional", m->flags & NSRUN_MOUNT_OPTIONAL);
 	put_true(j, "no_link", m->flags & NSRUN_MOUNT_NOLINK);
 	put_true(j, "replace", m->flags & NSRUN_MOUNT_REPLACE);
+	put_true(j, "suid", m->flags & NSRUN_MOUNT_SUID);
+	put_true(j, "late", m->flags & NSRUN_MOUNT_LATE);
+	put_true(j, "lenient", m->flags & NSRUN_MOUNT_LENIENT);
+	if (m->fstype)
+		nsrun_json_string(j, "type", m->fstype);
+	while (m->options && m->options[n])
+		n++;
+	if (n)
+		nsrun_json_put_names(j, "options", m->options, n);
+	n = 0;
 	if (m->mode)
 		nsrun_json_number(j, "mode", m->mode & 07777);
 	if (m->parent_mode)
@@ -153,6 +163,16 @@ put_process(struct nsrun_json *j, const struct nsrun_process *p)
 	put_true(j, "names_command", p->names_command);
 	nsrun_json_string(j, "session", nsrun_sid_name(p->session));
 	nsrun_json_number(j, "caps", p->caps);
+	put_true(j, "literal", p->literal);
+	put_true(j, "new_privs", p->new_privs);
+	put_true(j, "log_filters", p->log_filters);
+	put_true(j, "no_tsc", p->no_tsc);
+	put_true(j, "core_group", p->core_group);
+	if (p->max_cpus)
+		nsrun_json_number(j, "max_cpus", p->max_cpus);
+	if (p->personality)
+		nsrun_json_number(j, "personality", p->personality);
+	put_fd(j, "exec_fd", p->exec_fd);
 	put_fd(j, "block_fd", p->block_fd);
 	put_fd(j, "sync_fd", p->sync_fd);
 	nsrun_json_put_names(j, "locks", p->locks, p->n_locks);

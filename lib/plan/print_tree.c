@@ -160,6 +160,7 @@ put_detail(const struct tree *t, const struct nsrun_mount *m)
 	case NSRUN_MOUNT_REMOUNT:
 	case NSRUN_MOUNT_CHMOD:
 	case NSRUN_MOUNT_PIN:
+	case NSRUN_MOUNT_FS:
 	case NSRUN_N_MOUNT_KINDS:
 		break;
 	}

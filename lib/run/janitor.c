@@ -38,6 +38,7 @@ enum { MAX_STUBS = 65536, MAX_TRIES = 8 };
 struct stub {
 	int	dir_fd;		/* -1: only held */
 	int	fd;
+	bool	is_link;	/* which nobody shares */
 	char	name[256];
 };
 
@@ -82,16 +83,19 @@ static int
 make(struct janitor *j, int *dir, const struct nsrun_stub_request *request)
 {
 	struct stub *stub = &j->stubs[j->n];
+	bool is_link = S_ISLNK(request->mode);
 	int rc = S_ISDIR(request->mode) ?
-	    mkdirat(*dir, request->name, request->mode & 07777) :
+	    mkdirat(*dir, request->name, request->mode & 07777) : is_link ?
+	    symlinkat(request->text, *dir, request->name) :
 	    mknodat(*dir, request->name, request->mode, 0);
 
 	if (rc < 0)
 		return errno;
 	memcpy(stub->name, request->name, sizeof stub->name);
-	stub->fd = openat(*dir, request->name,
-	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (stub->fd < 0 || flock(stub->fd, LOCK_SH) < 0) {
+	stub->is_link = is_link;
+	stub->fd = openat(*dir, request->name, O_NOFOLLOW | O_CLOEXEC |
+	    (is_link ? O_PATH : O_RDONLY | O_NONBLOCK));
+	if (stub->fd < 0 || (!is_link && flock(stub->fd, LOCK_SH) < 0)) {
 		rc = errno;
 		nsrun_fd_close(&stub->fd);
 		unlinkat(*dir, request->name, S_ISDIR(request->mode) ?
@@ -135,7 +139,8 @@ serve(struct janitor *j, const struct nsrun_stub_request *request, int *fd)
 		return watch_root(j, *fd);
 	if (j->inotify_fd < 0 || memchr(request->name, '/',
 	    sizeof request->name) || !memchr(request->name, '\0',
-	    sizeof request->name))
+	    sizeof request->name) || !memchr(request->text, '\0',
+	    sizeof request->text))
 		return EINVAL;
 	if (request->what == NSRUN_STUB_INIT)
 		return take(&j->watch.init_fd, fd);
@@ -198,7 +203,7 @@ clear(const struct stub *stub)
 		return;
 	if (S_ISDIR(now.st_mode))
 		unlinkat(stub->dir_fd, stub->name, AT_REMOVEDIR);
-	else if (now.st_size == 0 && now.st_nlink == 1)
+	else if ((stub->is_link || now.st_size == 0) && now.st_nlink == 1)
 		unlinkat(stub->dir_fd, stub->name, 0);
 }
 
@@ -213,7 +218,8 @@ clear_free(struct janitor *j, int lock)
 
 		if (stub->fd < 0)
 			continue;
-		if (stub->dir_fd >= 0 && flock(stub->fd, lock) < 0) {
+		if (stub->dir_fd >= 0 && !stub->is_link &&
+		    flock(stub->fd, lock) < 0) {
 			more = true;
 			continue;
 		}

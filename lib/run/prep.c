@@ -83,7 +83,7 @@ find_own_strings(struct nsrun_prep *prep, struct nsrun_err *err)
 	char buf[2048], *s;
 	ssize_t n;
 
-	if (prep->own_strings)
+	if (prep->own_strings || prep->plan->process.in_place)
 		return 0;
 	fd = openat(prep->proc_fd, "self/stat", O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || (n = read(fd, buf, sizeof buf - 1)) <= 0)
@@ -288,32 +288,6 @@ prepare_mounts(struct nsrun_prepared *p, struct nsrun_err *err)
 	return 0;
 }
 
-/* Never more than the caller has: a limit is only ever lowered. */
-static int
-prepare_limits(struct nsrun_prep *prep, struct nsrun_err *err)
-{
-	const struct nsrun_plan *plan = prep->plan;
-
-	for (int i = 0; i < NSRUN_N_LIMITS; i++) {
-		int resource = nsrun_limit_resource((enum nsrun_limit_kind)i);
-		struct rlimit now, *want = &prep->limits[prep->n_limits].value;
-
-		if (!plan->limits[i].set)
-			continue;
-		if (getrlimit(resource, &now) < 0)
-			return nsrun_err_sys(err, NSRUN_STEP_LIMIT, "getrlimit",
-			    nsrun_limit_name((enum nsrun_limit_kind)i), NULL);
-		want->rlim_cur = plan->limits[i].value < now.rlim_max ?
-		    plan->limits[i].value : now.rlim_max;
-		want->rlim_max = want->rlim_cur;
-		/* One second between SIGXCPU, which says why, and SIGKILL. */
-		if (i == NSRUN_LIMIT_CPU && want->rlim_max < now.rlim_max)
-			want->rlim_max++;
-		prep->limits[prep->n_limits++].resource = resource;
-	}
-	return 0;
-}
-
 static int
 prepare_filters(struct nsrun_prepared *p, struct nsrun_err *err)
 {
@@ -376,7 +350,7 @@ prepare_script(struct nsrun_prepared *p, struct nsrun_err *err)
 	const struct nsrun_plan *plan = p->prep.plan;
 	char **v;
 
-	if (plan->profile)
+	if (plan->profile || plan->process.literal)
 		return 0;
 	v = nsrun_arena_alloc(&p->arena, (plan->n_argv + 2) * sizeof *v);
 	if (!v || !(v[0] = nsrun_arena_strdup(&p->arena, "/bin/sh")))
@@ -407,7 +381,8 @@ prepare_pwd(struct nsrun_prepared *p, struct nsrun_err *err)
 		if (!p->prep.pwds[i])
 			return nsrun_err_nomem(err, "PWD");
 	}
-	for (n = 0; n < plan->n_env && strncmp(plan->env[n], "PWD=", 4); n++)
+	for (n = 0; n < plan->n_env && (plan->process.literal ||
+	    strncmp(plan->env[n], "PWD=", 4)); n++)
 		continue;
 	p->prep.pwd_slot = n;
 	return 0;
@@ -457,7 +432,9 @@ nsrun_prepared_build(struct nsrun_prepared *p, struct nsrun_run *run,
 	if (open_proc(prep, err) < 0 || find_own_strings(prep, err) < 0 ||
 	    open_channels(prep, run, err) < 0 || open_stdio(p, run, err) < 0 ||
 	    prepare_mounts(p, err) < 0 ||
-	    prepare_limits(prep, err) < 0 || prepare_filters(p, err) < 0 ||
+	    nsrun_prepare_limits(prep, err) < 0 ||
+	    nsrun_prepare_scheduling(prep, err) < 0 ||
+	    prepare_filters(p, err) < 0 ||
 	    prepare_exec(p, err) < 0 || prepare_script(p, err) < 0 ||
 	    prepare_pwd(p, err) < 0)
 		return -1;

@@ -24,6 +24,10 @@ int nsrun_prepared_build(struct nsrun_prepared *p, struct nsrun_run *run,
     struct nsrun_err *err);
 void nsrun_prepared_deinit(struct nsrun_prepared *p);
 
+/* The parts of that which prep_limits.c has. */
+int nsrun_prepare_limits(struct nsrun_prep *prep, struct nsrun_err *err);
+int nsrun_prepare_scheduling(struct nsrun_prep *prep, struct nsrun_err *err);
+
 /* The lines of the first (0) or the second (1) user namespace's maps. */
 void nsrun_map_texts(const struct nsrun_plan *plan, int which,
     char uid_map[NSRUN_MAP_SIZE], char gid_map[NSRUN_MAP_SIZE]);

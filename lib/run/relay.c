@@ -200,6 +200,7 @@ drain(struct nsrun_relay *r)
 		return;
 	if (n < 0) {
 		/* The writer is told the same way: by its own SIGPIPE. */
+		r->refused = true;
 		finish_to(r);
 		finish_from(r);
 		r->end = r->start;
@@ -222,6 +223,7 @@ nsrun_relay_move(struct nsrun_relay *r, const struct pollfd fds[2])
 		if (r->end > r->start)
 			drain(r);
 		else if (fds[1].revents & (POLLERR | POLLNVAL)) {
+			r->refused = true;
 			finish_to(r);
 			finish_from(r);
 		}

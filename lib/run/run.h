@@ -34,6 +34,7 @@ struct nsrun_relay {
 	int	from_fd, to_fd;		/* -1: this side is finished */
 	bool	owns_from, owns_to;
 	bool	to_socket;
+	bool	refused;		/* who was to take it is gone */
 	enum nsrun_relay_source {
 		NSRUN_RELAY_STREAM,	/* what is read is gone */
 		NSRUN_RELAY_FILE,	/* what nobody took is given back */
@@ -64,6 +65,9 @@ struct nsrun_run {
 	int	control_fd;		/* to pid 1: orders; closing it kills */
 	int	watch_fd;		/* pidfd of the caller, or -1 */
 	int	signal_fd;		/* signals to pass on; borrowed */
+	void	(*on_signal)(struct nsrun_run *run, int signal);
+					/* NULL: they go to the command */
+	void	*on_signal_data;
 	int	stop_fd;		/* eventfd of nsrun_stop() */
 	int	userns_fd;		/* the first one, until the second has
 					   its maps; or -1 */
@@ -98,6 +102,9 @@ struct nsrun_run {
 void nsrun_run_init(struct nsrun_run *run, const struct nsrun_plan *plan);
 /* Kills what still runs, waits for it, releases everything. */
 void nsrun_run_deinit(struct nsrun_run *run);
+
+/* End it now: the result is "cancelled", by `signal` if that is not 0. */
+void nsrun_run_cancel(struct nsrun_run *run, int signal);
 
 /* Let a child go on that waits for that; -1: it is gone. */
 int nsrun_release(struct nsrun_run *run);

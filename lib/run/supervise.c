@@ -74,6 +74,14 @@ cancel(struct nsrun_run *run)
 	begin_end(run);
 }
 
+void
+nsrun_run_cancel(struct nsrun_run *run, int signal)
+{
+	if (!run->stop_signal)
+		run->stop_signal = signal;
+	cancel(run);
+}
+
 /* One message, perhaps with a descriptor and the pid of who said it. */
 static ssize_t
 receive(int fd, struct nsrun_message *message, int *passed, pid_t *pid)
@@ -260,6 +268,10 @@ pass_signal(struct nsrun_run *run)
 		return;
 	if (info.ssi_signo == SIGWINCH || info.ssi_signo == SIGCONT)
 		nsrun_tty_refresh(run);
+	if (run->on_signal) {
+		run->on_signal(run, (int)info.ssi_signo);
+		return;
+	}
 	if (!run->plan->profile) {
 		pass_to_command(run, (int)info.ssi_signo);
 		return;
@@ -377,6 +389,21 @@ poll_once(struct nsrun_run *run, struct pollfd fds[N_POLLED], int timeout_ms,
 	return 0;
 }
 
+/* Of the streams that we copy. */
+static void
+follow_ends(struct nsrun_run *run)
+{
+	const struct nsrun_relay *r = run->relays;
+
+	if (run->cancelled || run->state != NSRUN_STATE_RUNNING)
+		return;
+	for (int i = 1; i < NSRUN_N_RELAYS; i++)
+		if (r[i].refused)
+			cancel(run);
+	if (r[0].buf && r[0].from_fd < 0 && !run->grace_ns)
+		run->grace_ns = now_ns() + second_ns;
+}
+
 static void
 dispatch(struct nsrun_run *run, const struct pollfd fds[N_POLLED],
     struct nsrun_err *err)
@@ -389,6 +416,8 @@ dispatch(struct nsrun_run *run, const struct pollfd fds[N_POLLED],
 		cancel(run);
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)
 		nsrun_relay_move(&run->relays[i], &fds[AT_RELAYS + 2 * i]);
+	if (run->plan->supervision.ends_with_input)
+		follow_ends(run);
 	if (fds[AT_PIDFD].revents)
 		reap(run, err);
 }

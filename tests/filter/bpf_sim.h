@@ -16,10 +16,18 @@ struct bpf_sim {
 	uint32_t	result;		/* SECCOMP_RET_* */
 	unsigned int	steps;
 	unsigned int	arg_loads;	/* of an argument, or of the address */
+	unsigned int	others;		/* that the bitmap does not know */
 };
 
 /* Returns 0, or -1 for a program that the kernel would not take. */
 int bpf_sim_run(const struct sock_filter *insns, size_t n,
+    const struct seccomp_data *data, struct bpf_sim *sim);
+
+/*
+ * The same with X and memory, which the kernel takes too, but for a call that
+ * needs them it has no bitmap.
+ */
+int bpf_sim_run_any(const struct sock_filter *insns, size_t n,
     const struct seccomp_data *data, struct bpf_sim *sim);
 
 /* Instructions on the longest way through, 0 for an invalid program. */

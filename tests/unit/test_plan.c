@@ -146,6 +146,32 @@ static void mapless(struct nsrun_plan *p)
 	p->profile = NULL;
 	p->identity.finds_maps = true;
 }
+static void typeless(struct nsrun_plan *p)
+{
+	p->profile = NULL;
+	p->mounts.v[2].kind = NSRUN_MOUNT_FS;
+}
+static void lenient(struct nsrun_plan *p)
+{
+	p->mounts.v[2].flags |= NSRUN_MOUNT_LENIENT;
+}
+static void file_stays(struct nsrun_plan *p)
+{
+	p->mounts.leaves_nothing = true;
+	p->mounts.v[2].kind = NSRUN_MOUNT_FILE;
+}
+static void chroot_too(struct nsrun_plan *p) { p->chroot_dir = "/x"; }
+static void mounts_nowhere(struct nsrun_plan *p)
+{
+	p->profile = NULL;
+	p->namespaces &= ~CLONE_NEWNS;
+}
+static void own_groups(struct nsrun_plan *p)
+{
+	p->profile = NULL;
+	p->identity.sets_groups = true;
+}
+static void new_privs(struct nsrun_plan *p) { p->process.new_privs = true; }
 static void no_argv(struct nsrun_plan *p) { p->n_argv = 0; }
 
 static const struct {
@@ -170,7 +196,12 @@ static const struct {
 	{ "terminal kept", keeps_tty }, { "relay without init", no_init },
 	{ "locks without init", locks }, { "overlay of one", few_layers },
 	{ "work without upper", lone_work },
-	{ "map of another's", mapless },
+	{ "map of another's", mapless }, { "no type", typeless },
+	{ "lenient profile", lenient }, { "file that stays", file_stays },
+	{ "chroot beside mounts", chroot_too },
+	{ "mounts without namespace", mounts_nowhere },
+	{ "groups in a map of ours", own_groups },
+	{ "new privileges", new_privs },
 };
 
 static void
