@@ -116,6 +116,7 @@ exposure_by(const struct nsrun_mount *m, const struct nsrun_mount *t)
 	case NSRUN_MOUNT_MQUEUE:
 	case NSRUN_MOUNT_OVERLAY:
 	case NSRUN_MOUNT_DATA:
+	case NSRUN_MOUNT_FS:
 	case NSRUN_MOUNT_HIDE:
 	case NSRUN_MOUNT_ABSENT:
 	case NSRUN_MOUNT_PIN:		/* covers nothing: not asked about */
