@@ -186,6 +186,7 @@ bwrap_seccomp(struct bwrap *b, const struct bwrap_option *option,
 	struct nsrun_filter *filter = nsrun_arena_alloc(&b->plan->arena,
 	    sizeof *filter);
 	const struct bwrap_data *data;
+	size_t before = b->n_data;
 	int fd;
 
 	if (option->value ? b->has_seccomp : b->has_add_seccomp)
@@ -196,12 +197,15 @@ bwrap_seccomp(struct bwrap *b, const struct bwrap_option *option,
 	if (bwrap_fd_number(b, args[0], &fd) < 0 ||
 	    !(data = bwrap_fd_read(b, option->name, fd)))
 		return -1;
+	if (b->n_data == before)
+		return bwrap_die(b, "Can't read seccomp data: --%s %d was read"
+		    " already", option->name, fd);
 	if (data->n % sizeof *filter->insns)
 		return bwrap_die(b, "Invalid seccomp data, must be multiple of"
 		    " 8");
-	if (!data->n || data->n / sizeof *filter->insns > BPF_MAXINSNS)
-		return bwrap_die(b, "Invalid seccomp data, %s", data->n ?
-		    "more than 4096 instructions" : "it is empty");
+	if (data->n / sizeof *filter->insns > BPF_MAXINSNS)
+		return bwrap_die(b, "Invalid seccomp data, more than 4096"
+		    " instructions");
 	*filter = (struct nsrun_filter){
 		.name = "caller's", .variant = "", .sha256 = "",
 		.insns = (const struct sock_filter *)(const void *)data->bytes,

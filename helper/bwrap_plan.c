@@ -362,13 +362,25 @@ guard_terminal(struct bwrap *b)
 	return 0;
 }
 
+/* Of several faults in a command line, bwrap names this one last. */
+static int
+check_filters(struct bwrap *b)
+{
+	for (size_t i = 0; i < b->plan->n_filters; i++)
+		if (!b->plan->filters[i]->n_insns)
+			return bwrap_die(b, "Invalid seccomp data, it is"
+			    " empty");
+	return 0;
+}
+
 int
 bwrap_plan_finish(struct bwrap *b)
 {
 	/* What is implied does not count for what has to be said. */
 	bool said = b->unshare_user;
 
-	if (set_namespaces(b) < 0 || check_user(b, said) < 0 ||
+	if (check_filters(b) < 0 ||
+	    set_namespaces(b) < 0 || check_user(b, said) < 0 ||
 	    check_process(b) < 0 || set_identity(b) < 0)
 		return -1;
 	set_mounts(b);
