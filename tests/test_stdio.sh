@@ -16,6 +16,14 @@ for caller in $callers; do
 	is "$caller: a file for errors" "$(cat "$work/err")" err
 	is "$caller: --stdin null" "$(echo secret | run --stdin null -- cat)" ""
 	is "$caller: 2>&1 keeps its order" "$(run -- sh -c 'echo 1; echo 2 >&2; echo 3' 2>&1 | tr '\n' ' ')" "1 2 3 "
+	run -- sh -c 'echo 1; echo 2 >&2; echo 3' >"$work/both" 2>&1
+	is "$caller: ... in a file" "$(tr '\n' ' ' <"$work/both")" "1 2 3 "
+	run -- sh -c 'echo 4; : >/proc/self/fd/1; echo 5' >>"$work/both" 2>/dev/null
+	is "$caller: a file that is appended to keeps what it has" \
+		"$(tr '\n' ' ' <"$work/both")" "1 2 3 4 5 "
+	{ echo before; run -- sh -c 'echo in'; echo after; } >"$work/both"
+	is "$caller: a file that is shared is written where it was" \
+		"$(tr '\n' ' ' <"$work/both")" "before in after "
 
 	# What the command does not read is left for who comes after it.
 	printf '%s\n' "run() { $oc run --project . \"\$@\"; }" \

@@ -62,6 +62,7 @@ place_stdio(const struct nsrun_prep *prep, const struct nsrun_child *child,
 	switch (prep->plan->stdio[i]) {
 	case NSRUN_STDIO_INHERIT:
 	case NSRUN_STDIO_RELAY:
+	case NSRUN_STDIO_SAME:
 		break;
 	case NSRUN_STDIO_TERMINAL:
 		fd = child->terminal_fd;

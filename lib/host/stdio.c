@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -43,22 +45,38 @@ decide(int fd, enum nsrun_stdio *how, const char **why)
 	else if (S_ISSOCK(st.st_mode))
 		/* Descriptors could arrive through it (SCM_RIGHTS). */
 		*how = NSRUN_STDIO_RELAY;
-	else if ((S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode)) && fd == 0)
+	else if (S_ISREG(st.st_mode) && fd > 0 &&
+	    (flags & O_ACCMODE) == O_RDONLY)
+		*why = "is a file that was opened for reading only";
+	else if (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode))
 		/*
-		 * Opened again as /proc/self/fd/0 it could be written, also
-		 * to whom reads from it after us.
+		 * Opened again as /proc/self/fd/N an input could be written,
+		 * also to whom reads from it after us; of an output what is
+		 * there already could be read, truncated or taken.
 		 */
 		*how = NSRUN_STDIO_RELAY;
-	else if (S_ISREG(st.st_mode) && (flags & O_ACCMODE) == O_RDONLY)
-		*why = "is a file that was opened for reading only";
 	else if (isatty(fd))
 		*how = NSRUN_STDIO_TERMINAL;
 	else if (S_ISCHR(st.st_mode) && !is_harmless_device(&st))
 		*why = "is a device";
-	else if (!S_ISCHR(st.st_mode) && !S_ISREG(st.st_mode) &&
-	    !S_ISFIFO(st.st_mode))
+	else if (!S_ISCHR(st.st_mode))
 		*why = "is neither a file, a pipe, a socket nor a terminal";
 	return 0;
+}
+
+/*
+ * Do both outputs go to one place, where what the command writes keeps its
+ * order? Two opens of one file have an offset each.
+ */
+static bool
+is_same_output(void)
+{
+	struct stat a, b;
+
+	return fstat(1, &a) == 0 && fstat(2, &b) == 0 &&
+	    a.st_dev == b.st_dev && a.st_ino == b.st_ino &&
+	    (!S_ISREG(a.st_mode) || syscall(SYS_kcmp, getpid(), getpid(),
+	    KCMP_FILE, 1, 2) == 0);
 }
 
 int
@@ -86,5 +104,9 @@ nsrun_stdio_decide(struct nsrun_plan *plan,
 		if (i > 0 && capped && *how == NSRUN_STDIO_INHERIT)
 			*how = NSRUN_STDIO_RELAY;
 	}
+	/* A cap is on each of them. */
+	if (!capped && plan->stdio[1] == NSRUN_STDIO_RELAY &&
+	    plan->stdio[2] == NSRUN_STDIO_RELAY && is_same_output())
+		plan->stdio[2] = NSRUN_STDIO_SAME;
 	return 0;
 }

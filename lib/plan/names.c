@@ -80,6 +80,7 @@ nsrun_stdio_name(enum nsrun_stdio stdio)
 		[NSRUN_STDIO_INHERIT]	= "inherit",
 		[NSRUN_STDIO_NULL]	= "null",
 		[NSRUN_STDIO_RELAY]	= "relay",
+		[NSRUN_STDIO_SAME]	= "same",
 		[NSRUN_STDIO_TERMINAL]	= "terminal",
 	};
 	_Static_assert(sizeof names / sizeof *names == NSRUN_N_STDIOS, "all");

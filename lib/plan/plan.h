@@ -96,6 +96,7 @@ enum nsrun_stdio {
 	NSRUN_STDIO_INHERIT,	/* the caller's own */
 	NSRUN_STDIO_NULL,	/* the sandbox's /dev/null */
 	NSRUN_STDIO_RELAY,	/* a pipe; the supervisor copies */
+	NSRUN_STDIO_SAME,	/* of 2: the pipe that 1 is */
 	NSRUN_STDIO_TERMINAL,	/* a terminal of the sandbox's own */
 	NSRUN_N_STDIOS
 };

@@ -234,6 +234,8 @@ open_stdio(struct nsrun_prepared *p, struct nsrun_run *run,
 		if (run->plan->stdio[i] == NSRUN_STDIO_RELAY &&
 		    open_relay(p, run, i, err) < 0)
 			return -1;
+		if (i == 2 && run->plan->stdio[i] == NSRUN_STDIO_SAME)
+			p->prep.stdio_fds[i] = p->prep.stdio_fds[1];
 		if (run->plan->stdio[i] == NSRUN_STDIO_RELAY ||
 		    run->plan->stdio[i] == NSRUN_STDIO_INHERIT)
 			give_pipe(run->plan, p->prep.stdio_fds[i]);

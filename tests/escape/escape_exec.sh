@@ -151,7 +151,7 @@ stolen() {
 			'read -r line </proc/self/fd/1' 2>/dev/null)
 		case $mode/$place in
 		*/outside) is "$mode: outside it is (FD-04.pipe)" "$got" '' ;;
-		*) known "$mode: output is not read back (FD-04.pipe)" \
+		*) is "$mode: output is not read back (FD-04.pipe)" \
 			"$got" earlier ;;
 		esac
 	done
