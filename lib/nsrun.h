@@ -53,6 +53,7 @@ enum nsrun_step {
 	NSRUN_STEP_SUPERVISE,	/* waiting, relaying, reporting */
 	NSRUN_STEP_MASK,	/* a name that is to be masked */
 	NSRUN_STEP_MEMORY,	/* out of memory */
+	NSRUN_STEP_CGROUP,	/* a cgroup for the launch, and its limits */
 	NSRUN_N_STEPS
 };
 

@@ -29,6 +29,7 @@ struct nsrun_prep {
 	int	channel_fd;	/* SEQPACKET: what the child has to say */
 	int	control_fd;	/* read end: orders; EOF: the supervisor died */
 	int	watch_fd;	/* pidfd of the caller's process, or -1 */
+	int	cgroup_fd;	/* where the child is born; -1: with us */
 	int	net_fd;		/* a network namespace comes; -1: cloned */
 	int	parent_fds[3];	/* the other ends: not the child's */
 	int	proc_fd;	/* the host's /proc, verified */

@@ -377,6 +377,7 @@ build(struct nsrun_build *b)
 	    b->n_roots, b->err) < 0 ||
 	    find_user(b) < 0 || nsrun_build_cwd(b) < 0 ||
 	    set_network(b) < 0 || set_limits(b) < 0 ||
+	    nsrun_build_cgroup(b) < 0 ||
 	    nsrun_stdio_decide(plan, b->request, b->profile->stdin_null,
 	    b->err) < 0)
 		return -1;
