@@ -29,6 +29,7 @@ struct nsrun_prep {
 	int	channel_fd;	/* SEQPACKET: what the child has to say */
 	int	control_fd;	/* read end: orders; EOF: the supervisor died */
 	int	watch_fd;	/* pidfd of the caller's process, or -1 */
+	int	cgroup_fd;	/* where the child is born; -1: with us */
 	int	net_fd;		/* a network namespace comes; -1: cloned */
 	int	parent_fds[3];	/* the other ends: not the child's */
 	int	proc_fd;	/* the host's /proc, verified */
@@ -70,6 +71,7 @@ enum nsrun_message_kind {
 	NSRUN_MESSAGE_MAP,	/* write the maps of my user namespace */
 	NSRUN_MESSAGE_TERMINAL,	/* with the terminal's master, SCM_RIGHTS */
 	NSRUN_MESSAGE_JANITOR,	/* start one on this socket, SCM_RIGHTS */
+	NSRUN_MESSAGE_USERNS,	/* my user namespace, SCM_RIGHTS */
 	NSRUN_MESSAGE_COMMAND,	/* said by the command, whose pid is seen */
 	NSRUN_MESSAGE_READY,	/* the command was exec'ed */
 	NSRUN_MESSAGE_REPORT,	/* everything inside is dead and reaped */

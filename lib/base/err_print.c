@@ -37,6 +37,7 @@ static const struct {
 	[NSRUN_STEP_SUPERVISE]	= { "supervise", "kernel-refused" },
 	[NSRUN_STEP_MASK]	= { "mask", "bad-input" },
 	[NSRUN_STEP_MEMORY]	= { "memory", "no-memory" },
+	[NSRUN_STEP_CGROUP]	= { "cgroup", "cgroup-refused" },
 };
 
 const char *
@@ -109,6 +110,9 @@ static const struct {
 	    "arguments and environment are larger than the kernel allows" },
 	{ NSRUN_STEP_CHDIR, 0, NULL,
 	    "oc-nsrun explain shows what is visible in the sandbox" },
+	{ NSRUN_STEP_CGROUP, 0, NULL,
+	    "oc-nsrun doctor says what of cgroups is missing here, and which"
+	    " command gives it" },
 	{ NSRUN_STEP_FILTER, EINVAL, NULL,
 	    "the kernel has no seccomp filters, or another filter forbids"
 	    " loading one" },

@@ -266,6 +266,8 @@ set_supervision(struct nsrun_build *b)
 		    b->request->timeout_ms : b->profile->wall_ms,
 		.max_output_bytes = b->request->max_output_bytes,
 		.reports = b->request->reports,
+		.watches_writes = b->plan->limits[NSRUN_LIMIT_WRITE].set ||
+		    b->plan->limits[NSRUN_LIMIT_INODES].set,
 		.thread_is_process = b->request->for_program,
 	};
 }
@@ -377,6 +379,7 @@ build(struct nsrun_build *b)
 	    b->n_roots, b->err) < 0 ||
 	    find_user(b) < 0 || nsrun_build_cwd(b) < 0 ||
 	    set_network(b) < 0 || set_limits(b) < 0 ||
+	    nsrun_build_cgroup(b) < 0 ||
 	    nsrun_stdio_decide(plan, b->request, b->profile->stdin_null,
 	    b->err) < 0)
 		return -1;

@@ -52,6 +52,8 @@ int nsrun_build_roots(struct nsrun_build *b);
 /* build_masks.c: what in them is not the command's. */
 int nsrun_build_masks(struct nsrun_build *b);
 int nsrun_build_cwd(struct nsrun_build *b);
+/* build_cgroup.c: what of its limits a cgroup keeps; after the roots. */
+int nsrun_build_cgroup(struct nsrun_build *b);
 /* build_scan.c: what writable roots hold, when the rest of the tree stands. */
 int nsrun_build_scan(struct nsrun_build *b);
 

@@ -53,6 +53,8 @@ struct nsrun_request {
 	bool			has_network, has_timeout;
 	enum nsrun_network	network;
 	struct nsrun_limit	limits[NSRUN_N_LIMITS];
+	enum nsrun_cgroup_use	cgroup_use;
+	const char		*cgroup_parent;	/* NULL: to be found */
 	enum nsrun_on_hazard	on_hazard;
 	uint64_t		timeout_ms;		/* 0: none */
 	uint64_t		max_output_bytes;	/* 0: no cap */

@@ -241,6 +241,7 @@ check_unsandboxed(const struct nsrun_profile *profile,
 	    r->n_masks ? "--mask" : r->on_hazard ? "--on-hazard" :
 	    profile->git == NSRUN_GIT_WORKTREE ? "git" :
 	    r->as != NSRUN_AS_DEFAULT && r->as != NSRUN_AS_KEEP ? "--as" :
+	    r->cgroup_use != NSRUN_CGROUP_AUTO ? "--cgroup" :
 	    r->has_network ? "--network" : r->server ? "--server" : NULL;
 
 	for (int i = 0; i < NSRUN_N_LIMITS; i++)

@@ -232,6 +232,23 @@ row_filter(FILE *out, const struct nsrun_filter *filter)
 }
 
 static void
+row_cgroup(FILE *out, const struct nsrun_cgroup_plan *cgroup)
+{
+	if (cgroup->use == NSRUN_CGROUP_OFF)
+		return;
+	fprintf(out, "cgroup %s", nsrun_cgroup_use_name(cgroup->use));
+	if (cgroup->parent) {
+		putc(' ', out);
+		nsrun_print_name(out, cgroup->parent);
+	}
+	putc('\n', out);
+	for (size_t i = 0; i < cgroup->n_settings; i++)
+		fprintf(out, "cgroup-set %s %s%s\n", cgroup->settings[i].file,
+		    cgroup->settings[i].value, cgroup->settings[i].optional ?
+		    " optional" : "");
+}
+
+static void
 row_rest(FILE *out, const struct nsrun_plan *plan)
 {
 	for (int i = 0; i < NSRUN_N_LIMITS; i++)
@@ -239,6 +256,7 @@ row_rest(FILE *out, const struct nsrun_plan *plan)
 			fprintf(out, "limit %s=%" PRIu64 "\n",
 			    nsrun_limit_name((enum nsrun_limit_kind)i),
 			    plan->limits[i].value);
+	row_cgroup(out, &plan->cgroup);
 	for (size_t i = 0; i < plan->n_filters; i++)
 		row_filter(out, plan->filters[i]);
 	for (int i = 0; i < 3; i++)

@@ -220,6 +220,23 @@ put_environment(struct nsrun_json *j, const struct nsrun_plan *plan)
 }
 
 static void
+put_cgroup(struct nsrun_json *j, const struct nsrun_cgroup_plan *cgroup)
+{
+	nsrun_json_open(j, "cgroup", '{');
+	nsrun_json_string(j, "use", nsrun_cgroup_use_name(cgroup->use));
+	nsrun_json_string(j, "parent", cgroup->parent);
+	nsrun_json_open(j, "settings", '[');
+	for (size_t i = 0; i < cgroup->n_settings; i++) {
+		nsrun_json_open(j, NULL, '{');
+		nsrun_json_string(j, "file", cgroup->settings[i].file);
+		nsrun_json_string(j, "value", cgroup->settings[i].value);
+		nsrun_json_close(j, '}');
+	}
+	nsrun_json_close(j, ']');
+	nsrun_json_close(j, '}');
+}
+
+static void
 put_rest(struct nsrun_json *j, const struct nsrun_plan *plan)
 {
 	size_t n = 0;
@@ -230,6 +247,7 @@ put_rest(struct nsrun_json *j, const struct nsrun_plan *plan)
 			nsrun_json_number(j, nsrun_limit_name(
 			    (enum nsrun_limit_kind)i), plan->limits[i].value);
 	nsrun_json_close(j, '}');
+	put_cgroup(j, &plan->cgroup);
 	nsrun_json_open(j, "sysctls", '{');
 	for (size_t i = 0; i < plan->n_sysctls; i++)
 		nsrun_json_string(j, plan->sysctls[i].path,

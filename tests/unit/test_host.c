@@ -202,7 +202,7 @@ test_profile_errors(void **state)
 	} rows[] = {
 		{ "bogus 1", "t:5:1", "is no keyword of a profile" },
 		{ "limit", "t:5:1", "has the wrong number of words" },
-		{ "limit cpus 1", "t:5:7", "is no limit" },
+		{ "limit cups 1", "t:5:7", "is no limit" },
 		{ "limit cpu x", "t:5:11",
 		    "is neither a number nor none" },
 		{ "like shell", "t:5:1",
