@@ -52,6 +52,9 @@ enum nsrun_step {
 	NSRUN_STEP_EXEC,
 	NSRUN_STEP_SUPERVISE,	/* waiting, relaying, reporting */
 	NSRUN_STEP_MASK,	/* a name that is to be masked */
+	NSRUN_STEP_STATE,	/* the state directory, what is kept there */
+	NSRUN_STEP_HOME,	/* the command's home */
+	NSRUN_STEP_CREDENTIAL,	/* a credential, and its way back */
 	NSRUN_STEP_MEMORY,	/* out of memory */
 	NSRUN_N_STEPS
 };
