@@ -401,10 +401,14 @@ nsrun_store_list(const struct nsrun_store *store, const char *kind,
 		return err->step != NSRUN_STEP_NONE ? -1 :
 		    fail(err, "opendir", kind);
 	}
-	while (rc == 0 && (entry = readdir(dir)))
-		if (*entry->d_name != '.' &&
-		    nsrun_words_add(names, arena, entry->d_name) < 0)
+	while (rc == 0 && (entry = readdir(dir))) {
+		const char *name = *entry->d_name == '.' ? NULL :
+		    nsrun_arena_strdup(arena, entry->d_name);
+
+		if (*entry->d_name != '.' && (!name ||
+		    nsrun_words_add(names, arena, name) < 0))
 			rc = nsrun_err_nomem(err, kind);
+	}
 	closedir(dir);
 	if (rc == 0 && names->n)
 		qsort(names->v, names->n, sizeof *names->v, by_bytes);
