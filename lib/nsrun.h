@@ -52,6 +52,9 @@ enum nsrun_step {
 	NSRUN_STEP_EXEC,
 	NSRUN_STEP_SUPERVISE,	/* waiting, relaying, reporting */
 	NSRUN_STEP_MASK,	/* a name that is to be masked */
+	NSRUN_STEP_STATE,	/* the state directory, what is kept there */
+	NSRUN_STEP_HOME,	/* the command's home */
+	NSRUN_STEP_CREDENTIAL,	/* a credential, and its way back */
 	NSRUN_STEP_MEMORY,	/* out of memory */
 	NSRUN_STEP_CGROUP,	/* a cgroup for the launch, and its limits */
 	NSRUN_N_STEPS
@@ -156,6 +159,8 @@ struct nsrun_result {
 	uint64_t	grown_bytes;	/* of what it may write, where that is
 					   watched; or 0 */
 	uint64_t	grown_inodes;
+	unsigned int	n_returned;	/* credentials handed back to the host */
+	unsigned int	n_not_returned;	/* changed, but they could not be */
 };
 
 /*

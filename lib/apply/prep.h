@@ -34,7 +34,9 @@ struct nsrun_prep {
 	int	parent_fds[3];	/* the other ends: not the child's */
 	int	proc_fd;	/* the host's /proc, verified */
 	int	stdio_fds[3];	/* what becomes 0, 1, 2; -1: made inside */
-	int	keep_fds[3];	/* what survives closing, ascending */
+	int	return_fds[NSRUN_RETURNS_MAX];	/* memory, shared; see below */
+	int	keep_fds[3 + NSRUN_RETURNS_MAX];	/* what survives
+						   closing, ascending */
 	unsigned int n_keep;
 
 	char	*own_strings;	/* our argv and environment in memory */
@@ -43,7 +45,8 @@ struct nsrun_prep {
 	/* Of the first user namespace, and of the second. */
 	char	uid_maps[2][NSRUN_MAP_SIZE], gid_maps[2][NSRUN_MAP_SIZE];
 
-	int		*tree_fds;	/* per mount: the parent's clone */
+	int		*tree_fds;	/* per mount: the parent's clone; and
+					   again: what an overlay is kept in */
 	struct nsrun_tmpfs_text {
 		char	size[24], inodes[24], mode[8];
 	}		*tmpfs;		/* per mount: options as text */
@@ -98,6 +101,13 @@ struct nsrun_message {
 		struct nsrun_witness	ready;
 		struct nsrun_report	report;
 	};
+};
+
+/* At the start of a return_fds; the content follows. */
+struct nsrun_returned {
+	uint32_t	told;		/* 0: nothing of this was written */
+	int32_t		errnum;		/* why there is none; or 0 */
+	uint32_t	size;
 };
 
 /*

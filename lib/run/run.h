@@ -80,6 +80,7 @@ struct nsrun_run {
 	struct nsrun_budget budget;	/* of what it writes */
 	bool	bound_met;		/* of these two, which ends it */
 	int	command_fd;		/* the command's; or -1: not known */
+	int	return_fds[NSRUN_RETURNS_MAX];	/* memory, see prep.h; or -1 */
 	pid_t	maker;			/* of the network; 0: none */
 	const sigset_t *caller_mask;	/* before we blocked signal_fd's; NULL:
 					   the thread's own; borrowed */

@@ -150,6 +150,20 @@ put_used(struct nsrun_json *j, const struct nsrun_run *run)
 }
 
 void
+nsrun_status_handback(int fd, const char *path, const struct nsrun_err *err)
+{
+	bool done = err->step == NSRUN_STEP_NONE;
+	struct nsrun_record r;
+
+	if (!nsrun_record_begin(&r, fd, "credential"))
+		return;
+	nsrun_json_string(&r.json, "path", path);
+	nsrun_json_bool(&r.json, "returned", done);
+	nsrun_json_string(&r.json, "why", done ? NULL : err->call);
+	nsrun_record_finish(&r, fd);
+}
+
+void
 nsrun_status_exited(int fd, const struct nsrun_run *run)
 {
 	static const char *const reasons[] = {
