@@ -61,6 +61,7 @@ nsrun_status_started(int fd, const struct nsrun_run *run)
 	    nsrun_boundary_name(plan->boundary));
 	put_namespaces(&r.json, run);
 	nsrun_json_string(&r.json, "network", nsrun_plan_network(plan));
+	nsrun_json_bool(&r.json, "nesting", plan->nesting);
 	nsrun_json_put_filters(&r.json, plan);
 	nsrun_json_number(&r.json, "uid", who->uid);
 	nsrun_json_number(&r.json, "gid", who->gid);
@@ -72,6 +73,11 @@ nsrun_status_started(int fd, const struct nsrun_run *run)
 	nsrun_json_open(&r.json, "unenforced", '[');
 	if (who->unlimited)
 		nsrun_json_string(&r.json, NULL, "processes");
+	/* In namespaces of its own these have no bound of ours. */
+	if (plan->nesting) {
+		nsrun_json_string(&r.json, NULL, "tmpfs");
+		nsrun_json_string(&r.json, NULL, "ipc");
+	}
 	nsrun_json_close(&r.json, ']');
 	put_masks(&r.json, plan);
 	nsrun_json_put_names(&r.json, "features", plan->features,
