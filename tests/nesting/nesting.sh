@@ -37,6 +37,8 @@ for caller in $callers; do
 	is "$caller: oc-nsrun inside" "$(nest -- sh -c 'mkdir sub; cd sub && "$@"; cd ..; rmdir sub' _ \
 		"$nsrun" run --project . -- sh -c 'id -u; pwd; touch x; rm x; grep Seccomp_filters /proc/self/status' 2>&1 |
 		tr -s '\n\t' '  ')" "$user_id $p/sub Seccomp_filters: 2 "
+	like "$caller: ... not on what has masks" "$(nest -- "$nsrun" run --project . -- true 2>&1)" \
+		"oc-nsrun: project $p: *.git (mount)*grant a directory below*"
 	is "$caller: oc-nsrun inside, without a project" "$(nest -- "$nsrun" run -- id -u 2>&1)" $user_id
 	is "$caller: ... which itself allows it" "$(nest -- "$nsrun" run --nesting allow --ro "$work"/bin -- \
 		"$ocbwrap" $all id -u 2>&1)" $user_id
