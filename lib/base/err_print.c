@@ -76,6 +76,9 @@ static const struct {
 	{ NSRUN_STEP_NAMESPACE, EPERM, NULL,
 	    "this host refuses user namespaces to this user; oc-nsrun doctor"
 	    " names the setting" },
+	{ NSRUN_STEP_NAMESPACE, ENOSYS, "clone3",
+	    "a filter forbids namespaces: inside oc-nsrun, start the outer one"
+	    " with --nesting allow" },
 	{ NSRUN_STEP_NAMESPACE, EUSERS, NULL,
 	    "too many nested user namespaces (the kernel allows 32)" },
 	{ NSRUN_STEP_NAMESPACE, EAGAIN, NULL,
@@ -88,6 +91,9 @@ static const struct {
 	    "user namespaces are made but not usable, as under Ubuntu's"
 	    " AppArmor restriction; oc-nsrun doctor names the profile to"
 	    " load" },
+	{ NSRUN_STEP_MOUNT, ENOSYS, NULL,
+	    "a filter forbids openat2, as that of oc-nsrun does where files are"
+	    " root's on the host" },
 	{ NSRUN_STEP_MOUNT, ENOSPC, NULL,
 	    "the mount limit is reached: /proc/sys/fs/mount-max" },
 	{ NSRUN_STEP_MOUNT, EINVAL, "open_tree",

@@ -204,8 +204,36 @@ guard_root_files(struct nsrun_build *b)
 			    b->roots[i].path, b->err) < 0)
 				return -1;
 	}
-	return any || who->host_uid == 0 || who->host_gid == 0 ?
-	    add_filter(b, "nosetid-1", NULL) : 0;
+	if (!any && who->host_uid != 0 && who->host_gid != 0)
+		return 0;
+	/* Who has namespaces inside could give files capabilities, too. */
+	return add_filter(b, b->plan->nesting ? "nosetid-2" : "nosetid-1",
+	    NULL);
+}
+
+/*
+ * Sandboxes inside: only for ids that are not root's on the host, since /proc
+ * has no covers then, and in a network of its own, where the capabilities that
+ * the command can get are worth nothing outside.
+ */
+static int
+set_nesting(struct nsrun_build *b)
+{
+	const char *rule = NULL;
+
+	if (!b->request->nesting)
+		return 0;
+	if (!b->profile->nesting)
+		rule = "is not permitted by the profile";
+	else if (b->plan->identity.host_uid == 0)
+		rule = "needs a host uid other than 0: --as UID:GID";
+	else if (b->request->share_network)
+		rule = "needs a network namespace, which this host refuses";
+	if (rule)
+		return nsrun_err_rule(b->err, NSRUN_STEP_OPTION, rule,
+		    "--nesting", "allow");
+	b->plan->nesting = true;
+	return 0;
 }
 
 static int
@@ -229,7 +257,8 @@ set_network(struct nsrun_build *b)
 			return -1;
 	}
 	plan->loopback = plan->namespaces & CLONE_NEWNET;
-	if (add_filter(b, b->profile->filter,
+	if (set_nesting(b) < 0 || add_filter(b, plan->nesting ?
+	    b->profile->nesting : b->profile->filter,
 	    nsrun_network_name(plan->network)) < 0)
 		return -1;
 	return guard_root_files(b);

@@ -177,10 +177,24 @@ add_linked(struct nsrun_build *b, const struct nsrun_gitview *v)
 	    nsrun_build_text(b, "%s/.git\n", v->worktree));
 }
 
+/*
+ * Sandboxes inside cover the hooks that they find, or would make an absent
+ * directory of them here, where nothing can be made: an empty one.
+ */
+static int
+add_hooks(struct nsrun_build *b, const struct nsrun_gitview *v)
+{
+	const char *path = nsrun_build_text(b, "%s/hooks", v->common);
+
+	return path ? nsrun_build_make(b, NSRUN_MOUNT_DIR, path, 0755) : -1;
+}
+
 /* What is to be read of one repository, in a directory that is ours. */
 static int
 fill(struct nsrun_build *b, const struct nsrun_gitview *v)
 {
+	if (b->plan->nesting && add_hooks(b, v) < 0)
+		return -1;
 	if (nsrun_build_git_config(b, v, NSRUN_GITCONFIG_VIEW,
 	    NSRUN_MOUNT_FILE) < 0 ||
 	    add_names(b, v->common_fd, v->common, shared_names,

@@ -201,6 +201,15 @@ set_network(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 }
 
 static int
+set_nesting(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	if (strcmp(value, "allow"))
+		return bad(err, "nesting can only be allowed", value);
+	r->nesting = true;
+	return 0;
+}
+
+static int
 add_limit(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 {
 	uint64_t number;
@@ -309,6 +318,7 @@ const struct nsrun_request_word nsrun_request_words[] = {
 	{ "stdin", "null", "nothing on standard input", set_stdin },
 	{ "network", "denied|isolated", "no sockets, or nobody to talk to",
 	    set_network },
+	{ "nesting", "allow", "let it make sandboxes of its own", set_nesting },
 	{ "limit", "KEY=VALUE", "lower a limit", add_limit },
 	{ "cgroup", "auto|require|off|DIR", "a cgroup of its own, in DIR",
 	    set_cgroup },

@@ -74,6 +74,7 @@ struct nsrun_request {
 	const char		*server;	/* PLUGIN/SERVER; NULL: none */
 	bool			has_hook_mode;
 	enum nsrun_boundary	hook_mode;
+	bool			nesting;	/* namespaces inside */
 	bool			stdin_null;
 	bool			has_network, has_timeout;
 	enum nsrun_network	network;

@@ -202,6 +202,10 @@ check_identity(const struct nsrun_plan *plan, struct nsrun_err *err)
 	    !who->asks_for_maps)
 		return broken(err, "groups cannot be set where we write the"
 		    " map ourselves", NULL);
+	if (plan->nesting && (who->host_uid == 0 ||
+	    !(plan->namespaces & CLONE_NEWNET)))
+		return broken(err, "nesting needs a host uid other than 0 and a"
+		    " network namespace", NULL);
 	if (who->leaves_root && (!who->host_uid || !who->host_gid))
 		return broken(err, "leaving uid 0 for uid 0", NULL);
 	if (!(plan->namespaces & CLONE_NEWUSER) || who->finds_maps) {

@@ -209,6 +209,7 @@ struct nsrun_plan {
 	const char		*profile;
 	enum nsrun_boundary	boundary;
 	uint64_t		namespaces;	/* CLONE_NEW* */
+	bool			nesting;	/* it can make namespaces */
 	struct nsrun_identity	identity;
 	struct nsrun_idmap	uid_map, gid_map;	/* of the first one */
 	struct nsrun_mounts	mounts;

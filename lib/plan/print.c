@@ -173,6 +173,8 @@ row_identity(FILE *out, const struct nsrun_plan *plan)
 		row_map(out, "uid-map", &plan->uid_map);
 		row_map(out, "gid-map", &plan->gid_map);
 	}
+	if (plan->nesting)
+		fputs("nesting allowed\n", out);
 	row_join(out, "user", plan->join.user);
 	row_join(out, "second-user", plan->join.second_user);
 	row_join(out, "pid", plan->join.pid);

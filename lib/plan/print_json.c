@@ -328,6 +328,7 @@ nsrun_print_json(FILE *out, const struct nsrun_plan *plan)
 	if (!plan->profile)
 		put_process(&j, &plan->process);
 	nsrun_json_string(&j, "network", nsrun_plan_network(plan));
+	put_true(&j, "nesting", plan->nesting);
 	if (plan->hostname && !plan->profile)
 		nsrun_json_string(&j, "hostname", plan->hostname);
 	nsrun_json_put_filters(&j, plan);

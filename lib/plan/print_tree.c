@@ -80,6 +80,8 @@ header(const struct tree *t)
 	    plan->network == NSRUN_NETWORK_ISOLATED ? "loopback of its own" :
 	    plan->n_fallbacks ? "HOST namespace, sockets refused" :
 	    "own namespace, sockets refused");
+	if (plan->nesting)
+		fputs("  nesting allowed", t->out);
 	fprintf(t->out, "\n%*s  uid %u", (int)strlen(plan->profile), "",
 	    (unsigned int)plan->identity.uid);
 	if (plan->identity.leaves_root)

@@ -63,6 +63,7 @@ nsrun_status_started(int fd, const struct nsrun_run *run)
 	nsrun_json_string(&r.json, "cgroup", run->cgroup.dir_fd >= 0 ?
 	    run->cgroup.name : NULL);
 	nsrun_json_string(&r.json, "network", nsrun_plan_network(plan));
+	nsrun_json_bool(&r.json, "nesting", plan->nesting);
 	nsrun_json_put_filters(&r.json, plan);
 	nsrun_json_number(&r.json, "uid", who->uid);
 	nsrun_json_number(&r.json, "gid", who->gid);
@@ -75,6 +76,11 @@ nsrun_status_started(int fd, const struct nsrun_run *run)
 	if (who->unlimited && !(run->cgroup.controllers &
 	    NSRUN_CONTROLLER_PIDS && run->cgroup.dir_fd >= 0))
 		nsrun_json_string(&r.json, NULL, "processes");
+	/* In namespaces of its own these have no bound of ours. */
+	if (plan->nesting) {
+		nsrun_json_string(&r.json, NULL, "tmpfs");
+		nsrun_json_string(&r.json, NULL, "ipc");
+	}
 	nsrun_json_close(&r.json, ']');
 	put_masks(&r.json, plan);
 	nsrun_json_put_names(&r.json, "features", plan->features,
