@@ -40,6 +40,11 @@ struct nsrun_build {
 	struct nsrun_err		*err;
 };
 
+/* build.c: nsrun_plan_new(), of a kept session; NULL: of one of its own. */
+int nsrun_build_plan(struct nsrun_plan **plan,
+    const struct nsrun_session *session, const struct nsrun_request *request,
+    struct nsrun_err *err);
+
 /* build_system.c: /usr, its links, /dev, /proc, what is private. */
 int nsrun_build_system(struct nsrun_build *b);
 int nsrun_build_private(struct nsrun_build *b);

@@ -333,6 +333,8 @@ const struct nsrun_request_word nsrun_request_words[] = {
 };
 const size_t nsrun_n_request_words =
     sizeof nsrun_request_words / sizeof *nsrun_request_words;
+_Static_assert(sizeof nsrun_request_words / sizeof *nsrun_request_words <= 64,
+    "a bit of `said` each");
 
 int
 nsrun_request_set(struct nsrun_request *request, const char *name,
@@ -347,6 +349,7 @@ nsrun_request_set(struct nsrun_request *request, const char *name,
 			return bad(err, "wants a value", name);
 		if (!word->argument && value)
 			return bad(err, "takes no value", name);
+		request->said |= UINT64_C(1) << i;
 		if (word->set(request, value, err) == 0)
 			return 0;
 		/* The handlers know the value; which option, we do. */

@@ -89,6 +89,7 @@ struct nsrun_request {
 	bool			share_network;	/* a fallback, not a wish */
 	bool			for_program;	/* our thread is our process */
 	bool			reports;	/* somebody reads the records */
+	uint64_t		said;		/* 1 << index of each word */
 };
 
 /* The words of the native face: for --help, and to know which take a value. */
