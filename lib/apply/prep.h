@@ -112,8 +112,7 @@ struct nsrun_returned {
 
 /*
  * What the child asks of the janitor, with a descriptor: the new root's tmpfs,
- * first of all, or the directory where to make `name`, or what to hold. The
- * answer is an errno or 0, as an int.
+ * first of all, or the directory where to make `name`, or what to hold.
  */
 struct nsrun_stub_request {
 	enum {
@@ -124,13 +123,17 @@ struct nsrun_stub_request {
 		NSRUN_STUB_USER,	/* its first user namespace */
 		NSRUN_STUB_MOUNTS,	/* its mount namespace */
 		NSRUN_STUB_MASKS,	/* what is mounted over masks */
-		NSRUN_STUB_ABSENT,	/* the directory where mount's is */
+		NSRUN_STUB_ABSENT,	/* the directory of mounts' names */
 	}		what;
 	mode_t		mode;		/* with S_IFDIR, S_IFREG or
 					   S_IFLNK */
-	size_t		mount;		/* of the plan */
+	size_t		mount, end;	/* of the plan: from, and up to */
 	char		name[256];
 	char		text[1024];	/* of a link */
+};
+struct nsrun_stub_answer {
+	int		errnum;		/* or 0 */
+	size_t		mount;		/* which it is about */
 };
 
 /*
