@@ -185,6 +185,7 @@ row_process(FILE *out, const struct nsrun_process *p)
 		{ p->keeps_fds, "keeps-fds" }, { p->open_init, "open-init" },
 		{ p->free_caps, "free-caps" },
 		{ p->names_command, "names-command" },
+		{ p->spares_init, "spares-init" },
 		{ p->literal, "literal" }, { p->new_privs, "new-privs" },
 		{ p->log_filters, "log-filters" }, { p->no_tsc, "no-tsc" },
 		{ p->core_group, "core-group" },
