@@ -6,6 +6,7 @@
 #	#| A LINE OF OUTPUT		all of them, in order
 #	#| rc=STATUS			if it is not 0
 #	#~ PATTERN			or: what the output is like
+#	#@ MACHINE			that has the calls that its policy names
 #
 # One that says nothing of this needs what not every machine has: an interface,
 # pasta(1). It must be read, and may be refused for anything but what it says.
@@ -42,6 +43,11 @@ run() {
 	says=$here/${cfg%.*}.cfg
 	want=$(sed -n 's/^#| \{0,1\}//p' "$says")
 	like=$(sed -n 's/^#~ //p' "$says")
+	machine=$(sed -n 's/^#@ //p' "$says")
+	if [ "${machine:-$(uname -m)}" != "$(uname -m)" ]; then
+		skip "$caller: $cfg" "its policy is for $machine"
+		return
+	fi
 	got=$(jail "$caller" "$cfg")
 	if [ "$like" ]; then
 		like "$caller: $cfg" "$got" "$like*"
