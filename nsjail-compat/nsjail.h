@@ -107,6 +107,9 @@ const char *nsjail_time_limit(const struct nsjail *n,
 #define NSJAIL_LINE(line) NSJAIL_LINE2(line)
 #define NSJAIL_WHERE(function) function "():" NSJAIL_LINE(__LINE__)
 
+/* signals.c: "SIGTERM". */
+const char *nsjail_signal_name(int signal);
+
 /* tell.c: what is asked for, and what will be made of it, in the log. */
 void nsjail_tell_settings(const struct nsjail *n);
 void nsjail_tell_plan(const struct nsjail *n, const struct nsrun_plan *plan);

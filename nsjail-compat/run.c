@@ -133,9 +133,8 @@ tell_result(const struct nsjail *n, const struct nsrun_run *run)
 		    " with SIGSYS", (int)run->pid);
 	if (signal)
 		nsjail_log(n, NSJAIL_INFO, NULL, "pid=%d (%s) terminated with"
-		    " signal: SIG%s (%d), (PIDs left: 0)", (int)run->pid,
-		    n->peer, sigabbrev_np(signal) ? sigabbrev_np(signal) :
-		    "?", signal);
+		    " signal: %s (%d), (PIDs left: 0)", (int)run->pid,
+		    n->peer, nsjail_signal_name(signal), signal);
 	else
 		nsjail_log(n, NSJAIL_INFO, NULL, "pid=%d (%s) exited with"
 		    " status: %d, (PIDs left: 0)", (int)run->pid, n->peer,
@@ -146,13 +145,11 @@ tell_result(const struct nsjail *n, const struct nsrun_run *run)
 static int
 tell_end(const struct nsjail *n, const struct nsrun_run *run)
 {
-	const char *name = sigabbrev_np(run->stop_signal);
-
 	tell_result(n, run);
 	if (run->stop_signal) {
 		nsjail_log(n, NSJAIL_WARNING, NSJAIL_WHERE("main"),
-		    "the jail was ended by SIG%s (%d)", name ? name : "?",
-		    run->stop_signal);
+		    "the jail was ended by %s (%d)",
+		    nsjail_signal_name(run->stop_signal), run->stop_signal);
 		return 128 + run->stop_signal;
 	}
 	return run->result.reason == NSRUN_REASON_DEADLINE ? PID_EVERYONE :
