@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err_print.h"
 #include "base/fd.h"
 #include "base/file.h"
 
