@@ -56,8 +56,10 @@ row_mount_more(FILE *out, const struct nsrun_mount *m)
 		fputs(" work=", out);
 		nsrun_print_name(out, m->work);
 	}
-	if (m->fstype)
-		fprintf(out, " type=%s", m->fstype);
+	if (m->fstype) {
+		fputs(" type=", out);
+		nsrun_print_name(out, m->fstype);
+	}
 	for (const char *const *o = m->options; o && *o; o += 2) {
 		fputs(" option=", out);
 		nsrun_print_name(out, o[0]);
