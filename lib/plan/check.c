@@ -232,7 +232,7 @@ check_process(const struct nsrun_plan *plan, struct nsrun_err *err)
 	if (plan->profile && (process->lingers || process->keeps_fds ||
 	    process->caps || process->session == NSRUN_SESSION_CALLER ||
 	    process->literal || process->new_privs || process->personality ||
-	    process->exec_fd >= 0))
+	    process->spares_init || process->exec_fd >= 0))
 		return broken(err, "a profile keeps nothing of the caller's",
 		    NULL);
 	if (process->n_locks > NSRUN_LOCKS_MAX)

@@ -159,6 +159,9 @@ struct nsrun_process {
 	bool		open_init;	/* pid 1 may be looked into */
 	bool		free_caps;	/* uid 0 inside is not made powerless */
 	bool		names_command;	/* its pid is wanted outside */
+	bool		spares_init;	/* pid 1 goes without the filters: they
+					   are the command's, and may leave it
+					   less than pid 1 needs */
 	enum nsrun_sid session;
 	uint64_t	caps;		/* kept, 1 << CAP_*, in all five sets */
 	int		block_fd;	/* a byte or its end is "go"; or -1 */

@@ -63,8 +63,10 @@ row_mount_more(FILE *out, const struct nsrun_mount *m)
 		fputs(" work=", out);
 		nsrun_print_name(out, m->work);
 	}
-	if (m->fstype)
-		fprintf(out, " type=%s", m->fstype);
+	if (m->fstype) {
+		fputs(" type=", out);
+		nsrun_print_name(out, m->fstype);
+	}
 	for (const char *const *o = m->options; o && *o; o += 2) {
 		fputs(" option=", out);
 		nsrun_print_name(out, o[0]);
@@ -195,6 +197,7 @@ row_process(FILE *out, const struct nsrun_process *p)
 		{ p->keeps_fds, "keeps-fds" }, { p->open_init, "open-init" },
 		{ p->free_caps, "free-caps" },
 		{ p->names_command, "names-command" },
+		{ p->spares_init, "spares-init" },
 		{ p->literal, "literal" }, { p->new_privs, "new-privs" },
 		{ p->log_filters, "log-filters" }, { p->no_tsc, "no-tsc" },
 		{ p->core_group, "core-group" },

@@ -170,6 +170,7 @@ put_process(struct nsrun_json *j, const struct nsrun_process *p)
 	put_true(j, "open_init", p->open_init);
 	put_true(j, "free_caps", p->free_caps);
 	put_true(j, "names_command", p->names_command);
+	put_true(j, "spares_init", p->spares_init);
 	nsrun_json_string(j, "session", nsrun_sid_name(p->session));
 	nsrun_json_number(j, "caps", p->caps);
 	put_true(j, "literal", p->literal);
