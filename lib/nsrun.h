@@ -189,7 +189,7 @@ struct nsrun_result {
 	uint64_t	grown_bytes;	/* of what it may write, where that is
 					   watched; or 0 */
 	uint64_t	grown_inodes;
-	unsigned int	n_returned;	/* credentials handed back to the host */
+	unsigned int	n_returned;	/* credentials handed back */
 	unsigned int	n_not_returned;	/* changed, but they could not be */
 };
 

@@ -21,7 +21,7 @@ struct nsrun_home_keep {
 	struct nsrun_arena	arena;
 	struct nsrun_store	store;
 	struct nsrun_store_item	item;
-	int			users_fd;	/* read-locked by each of them */
+	int			users_fd;	/* each has a read lock on it */
 	const char		**stubs;	/* beneath part: files that are
 						   there to be mounted on */
 	size_t			n_stubs;
@@ -55,8 +55,10 @@ int nsrun_home_release(struct nsrun_home_keep *keep,
  * item's directory dir. */
 void nsrun_home_remove_stubs(struct nsrun_home_keep *keep, const char *dir);
 
-/* Of the state directory: the kind of the request's item, NULL where it needs
- * none; and its part that is the home, or holds upper and work of an overlay. */
+/*
+ * Of the state directory: the kind of the request's item, NULL where it needs
+ * none; and its part that is the home, or holds upper and work of an overlay.
+ */
 const char *nsrun_home_kind(const struct nsrun_request *request);
 const char *nsrun_home_part(const struct nsrun_request *request);
 

@@ -54,7 +54,7 @@ open_beneath(int fd, const char *path, uint64_t flags)
 	    O_CLOEXEC, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
-/* The directory that path, relative, is in; *name is what it is called there. */
+/* The directory that path, relative, is in; *name is its name there. */
 static int
 open_parent(int fd, const char *path, const char **name)
 {

@@ -40,7 +40,8 @@ static const char *const usual[] = {
 	/* agents' own, which are granted with --credential */
 	".claude/.credentials.json", ".codex/auth.json",
 	".gemini/oauth_creds.json", ".ocp/keys", ".olp/keys",
-	".config/anthropic", ".config/openai", ".local/share/opencode/auth.json",
+	".config/anthropic", ".config/openai",
+	".local/share/opencode/auth.json",
 };
 
 const char *
@@ -85,14 +86,19 @@ add(struct nsrun_build *b, struct nsrun_words *words, const char *layer,
 	return path ? rc : -1;
 }
 
-/* A place in the layer, as the host names it. */
+/* The state directory, the usual one or another, if it is in the layer. */
 static int
-add_host(struct nsrun_build *b, struct nsrun_words *words, const char *layer,
-    const char *path)
+add_state(struct nsrun_build *b, struct nsrun_words *words, const char *layer,
+    const char *dir)
 {
-	char *real = realpath(path, NULL);
+	struct nsrun_err none = NSRUN_ERR_INIT;
+	char path[NSRUN_STORE_PATH], *real;
 	int rc = 0;
 
+	/* Who has no home has none in it. */
+	if (nsrun_store_where(path, dir, &none) < 0)
+		return 0;
+	real = realpath(path, NULL);
 	if (real && strcmp(real, layer) && nsrun_path_is_within(real, layer)) {
 		const char *rel = nsrun_build_text(b, "%s",
 		    real + strlen(layer) + 1);
@@ -148,14 +154,13 @@ const char *const *
 nsrun_build_hidden(struct nsrun_build *b, const char *layer)
 {
 	struct nsrun_words words = { 0 };
-	char state[NSRUN_STORE_PATH];
 	const char **v;
 
 	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
 		if (add(b, &words, layer, usual[i]) < 0)
 			return NULL;
-	if (nsrun_store_where(state, b->request->state_dir, b->err) < 0 ||
-	    add_host(b, &words, layer, state) < 0 ||
+	if (add_state(b, &words, layer, NULL) < 0 || (b->request->state_dir &&
+	    add_state(b, &words, layer, b->request->state_dir) < 0) ||
 	    add_masks(b, &words, layer) < 0 || add_copies(b, &words, layer) < 0)
 		return NULL;
 	/* A directory before what is in it. */
