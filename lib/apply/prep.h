@@ -42,7 +42,8 @@ struct nsrun_prep {
 	/* Of the first user namespace, and of the second. */
 	char	uid_maps[2][NSRUN_MAP_SIZE], gid_maps[2][NSRUN_MAP_SIZE];
 
-	int		*tree_fds;	/* per mount: the parent's clone */
+	int		*tree_fds;	/* per mount: the parent's clone; and
+					   again: what an overlay is kept in */
 	struct nsrun_tmpfs_text {
 		char	size[24], inodes[24], mode[8];
 	}		*tmpfs;		/* per mount: options as text */

@@ -50,6 +50,21 @@ is_target(const struct nsrun_plan *plan, const char *target)
 	    (!plan->profile || nsrun_path_is_clean(target));
 }
 
+static bool
+is_clean_below(const char *path)
+{
+	for (;;) {
+		size_t n = strcspn(path, "/");
+
+		if (n == 0 || n > 255 || (*path == '.' && (n == 1 ||
+		    (n == 2 && path[1] == '.'))))
+			return false;
+		if (!path[n])
+			return true;
+		path += n + 1;
+	}
+}
+
 static int
 check_overlay(const struct nsrun_mount *m, struct nsrun_err *err)
 {
@@ -60,9 +75,20 @@ check_overlay(const struct nsrun_mount *m, struct nsrun_err *err)
 	if (n < (m->flags & NSRUN_MOUNT_RDONLY ? 2 : 1))
 		return broken(err, "an overlay without enough layers",
 		    m->target);
-	if (!m->source != !m->work)
+	if (m->work && !m->source)
 		return broken(err, "an overlay's upper layer and its work"
 		    " directory go together", m->target);
+	if (m->flags & NSRUN_MOUNT_PINNED && (n != 1 ||
+	    !S_ISDIR(m->pin.type)))
+		return broken(err, "an overlay's pin is its one layer",
+		    m->target);
+	if (m->hidden && n != 1)
+		return broken(err, "an overlay hides what is in its one layer",
+		    m->target);
+	for (const char *const *h = m->hidden; h && *h; h++)
+		if (!is_clean_below(*h))
+			return broken(err, "a hidden name is no clean relative"
+			    " path", *h);
 	return 0;
 }
 

@@ -36,8 +36,10 @@ enum nsrun_mount_kind {
 	NSRUN_MOUNT_MASK,	/* a file over target that does not open */
 	NSRUN_MOUNT_MQUEUE,	/* the message queues of the ipc namespace */
 	NSRUN_MOUNT_OVERLAY,	/* of layers, host paths, lowest first: RDONLY;
-				   or written to source and work, host paths; or
-				   to a tmpfs of size_bytes if source is NULL */
+				   or written to source and work, host paths,
+				   work NULL: to upper and work in source; or
+				   to a tmpfs of size_bytes if source is NULL.
+				   PINNED: its one layer is pin */
 	NSRUN_MOUNT_DATA,	/* a file of mode that holds data, as a mount */
 	NSRUN_MOUNT_REMOUNT,	/* what is mounted at target turns read-only */
 	NSRUN_MOUNT_CHMOD,	/* target, which must be there, gets mode */
@@ -108,6 +110,9 @@ struct nsrun_mount {
 	size_t			n_data;
 	const char		*work;		/* OVERLAY: work directory */
 	const char *const	*layers;	/* OVERLAY: NULL at the end */
+	const char *const	*hidden;	/* OVERLAY: paths in its one
+						   layer, relative; NULL at
+						   the end; NULL: none */
 	const char		*fstype;	/* FS */
 	const char *const	*options;	/* FS: a name, a value, and so
 						   on, NULL; "": no value */

@@ -44,14 +44,21 @@ row_names(FILE *out, const char *row, const char *const *names)
 	}
 }
 
+static void
+row_list(FILE *out, const char *word, const char *const *names)
+{
+	for (; names && *names; names++) {
+		fprintf(out, " %s=", word);
+		nsrun_print_name(out, *names);
+	}
+}
+
 /* What an overlay is made of, and what a face may want of a mount. */
 static void
 row_mount_more(FILE *out, const struct nsrun_mount *m)
 {
-	for (const char *const *l = m->layers; l && *l; l++) {
-		fputs(" layer=", out);
-		nsrun_print_name(out, *l);
-	}
+	row_list(out, "layer", m->layers);
+	row_list(out, "hidden", m->hidden);
 	if (m->work) {
 		fputs(" work=", out);
 		nsrun_print_name(out, m->work);

@@ -41,19 +41,26 @@ put_mount_more(struct nsrun_json *j, const struct nsrun_mount *m)
 		n++;
 	if (n)
 		nsrun_json_put_names(j, "options", m->options, n);
-	n = 0;
 	if (m->mode)
 		nsrun_json_number(j, "mode", m->mode & 07777);
 	if (m->parent_mode)
 		nsrun_json_number(j, "parent_mode", m->parent_mode);
 	if (m->data)
 		nsrun_json_number(j, "bytes", m->n_data);
-	while (m->layers && m->layers[n])
-		n++;
-	if (n)
-		nsrun_json_put_names(j, "layers", m->layers, n);
 	if (m->work)
 		nsrun_json_string(j, "work", m->work);
+}
+
+/* A list that ends in NULL; NULL: none. */
+static void
+put_list(struct nsrun_json *j, const char *name, const char *const *v)
+{
+	size_t n = 0;
+
+	while (v && v[n])
+		n++;
+	if (n)
+		nsrun_json_put_names(j, name, v, n);
 }
 
 static void
@@ -85,6 +92,8 @@ put_mount(struct nsrun_json *j, const struct nsrun_plan *plan,
 		if (plan->profile || m->n_inodes)
 			nsrun_json_number(j, "inodes", m->n_inodes);
 	}
+	put_list(j, "layers", m->layers);
+	put_list(j, "hidden", m->hidden);
 	if (!plan->profile)
 		put_mount_more(j, m);
 	nsrun_json_close(j, '}');

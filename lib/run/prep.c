@@ -39,7 +39,7 @@ nsrun_prepared_deinit(struct nsrun_prepared *p)
 	struct nsrun_prep *prep = &p->prep;
 
 	if (prep->tree_fds)
-		for (size_t i = 0; i < prep->plan->mounts.n; i++)
+		for (size_t i = 0; i < 2 * prep->plan->mounts.n; i++)
 			nsrun_fd_close(&prep->tree_fds[i]);
 	nsrun_fd_close(&prep->channel_fd);
 	nsrun_fd_close(&prep->control_fd);
@@ -262,7 +262,8 @@ prepare_mounts(struct nsrun_prepared *p, struct nsrun_err *err)
 	struct nsrun_prep *prep = &p->prep;
 	const struct nsrun_mounts *mounts = &prep->plan->mounts;
 
-	prep->tree_fds = nsrun_arena_alloc(&p->arena, mounts->n * sizeof(int));
+	prep->tree_fds = nsrun_arena_alloc(&p->arena,
+	    2 * mounts->n * sizeof(int));
 	prep->tmpfs = nsrun_arena_alloc(&p->arena,
 	    mounts->n * sizeof *prep->tmpfs);
 	/* A throw-away overlay has a tmpfs and is one of ours itself. */
@@ -274,7 +275,7 @@ prepare_mounts(struct nsrun_prepared *p, struct nsrun_err *err)
 		const struct nsrun_mount *m = &mounts->v[i];
 		struct nsrun_tmpfs_text *text = &prep->tmpfs[i];
 
-		prep->tree_fds[i] = -1;
+		prep->tree_fds[i] = prep->tree_fds[mounts->n + i] = -1;
 		/* "" where the kernel's own is wanted. */
 		if (m->size_bytes)
 			snprintf(text->size, sizeof text->size, "%" PRIu64,
