@@ -15,6 +15,7 @@
 #include "host/identity.h"
 #include "host/request.h"
 #include "opts.h"
+#include "overlay.h"
 #include "plan/plan.h"
 #include "run/log.h"
 #include "run/probe.h"
@@ -184,7 +185,7 @@ run_request(struct opts *opts, const struct nsrun_temp *temp, int signal_fd,
 
 /* With the session's directory on the host, where that is asked for. */
 static int
-run_session(struct opts *opts, int signal_fd, int watch_fd,
+run_with_temp(struct opts *opts, int signal_fd, int watch_fd,
     struct nsrun_err *err)
 {
 	struct nsrun_request *request = opts->request;
@@ -205,6 +206,24 @@ run_session(struct opts *opts, int signal_fd, int watch_fd,
 	if (nsrun_temp_release(&temp, &late) < 0)
 		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &late);
 	request->temp = NULL;
+	return status;
+}
+
+/* And with the project's overlay. */
+static int
+run_session(struct opts *opts, int signal_fd, int watch_fd,
+    struct nsrun_err *err)
+{
+	struct nsrun_err late = NSRUN_ERR_INIT;
+	struct overlay overlay;
+	int status;
+
+	if (overlay_begin(&overlay, opts->request, opts->dry_run, err) < 0)
+		return HELPER_FAILED;
+	status = run_with_temp(opts, signal_fd, watch_fd, err);
+	if (overlay_end(&overlay, &late) < 0)
+		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &late);
+	opts->request->overlay_item = NULL;
 	return status;
 }
 

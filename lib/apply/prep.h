@@ -33,7 +33,7 @@ struct nsrun_prep {
 	int	parent_fds[3];	/* the other ends: not the child's */
 	int	proc_fd;	/* the host's /proc, verified */
 	int	stdio_fds[3];	/* what becomes 0, 1, 2; -1: made inside */
-	int	keep_fds[3];	/* what survives closing, ascending */
+	int	keep_fds[4];	/* what survives closing, ascending */
 	unsigned int n_keep;
 
 	char	*own_strings;	/* our argv and environment in memory */

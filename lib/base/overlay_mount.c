@@ -102,7 +102,10 @@ write_text(const char *path, const char *text)
 	return fd < 0 || write(fd, text, strlen(text)) < 0 ? -1 : 0;
 }
 
-/* A tmpfs over everything, with both trees in it, as our directory. */
+/*
+ * A tmpfs with both trees in it as our root and our directory: who is not in
+ * the root of his mount namespace gets no user namespace.
+ */
 static void
 gather_trees(const struct maker *k)
 {
@@ -118,7 +121,7 @@ gather_trees(const struct maker *k)
 		give_up(k, "tmpfs");
 	fd = sys_fsmount(fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	if (fd < 0 || sys_move_mount(fd, "", AT_FDCWD, "/",
-	    MOVE_MOUNT_F_EMPTY_PATH) < 0 || fchdir(fd) < 0)
+	    MOVE_MOUNT_F_EMPTY_PATH) < 0 || fchdir(fd) < 0 || chroot(".") < 0)
 		give_up(k, "tmpfs");
 	for (int i = 0; i < 2; i++)
 		if (mkdirat(fd, names[i], 0755) < 0 ||
@@ -162,14 +165,41 @@ open_again(const struct maker *k, const char *path, const struct stat *want)
 	return fd;
 }
 
+/* A descriptor, by the name that the kernel looks it up with. */
 static void
-set_dir(const struct maker *k, int fs, const char *key, int fd)
+set_fd(const struct maker *k, int fs, const char *key, int fd)
 {
 	char path[sizeof "/proc/" + NSRUN_FD_PATH] = "/proc/";
 
 	nsrun_fd_path(path + sizeof "/proc/" - 1, fd);
 	if (fd < 0 || sys_fsconfig(fs, FSCONFIG_SET_STRING, key, path) < 0)
 		give_up(k, key);
+}
+
+static void
+set_by_path(const struct maker *k, int fs)
+{
+	int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int lower = open_again(k, k->m->lower, &k->lower);
+	int layer = open_again(k, k->m->layer, &k->layer);
+
+	set_fd(k, fs, "lowerdir", lower);
+	set_fd(k, fs, "upperdir", openat(layer, "upper", flags));
+	set_fd(k, fs, "workdir", openat(layer, "work", flags));
+}
+
+static void
+set_gathered(const struct maker *k, int fs)
+{
+	static const char *const all[][2] = {
+		{ "lowerdir", "lower" }, { "upperdir", "layer/upper" },
+		{ "workdir", "layer/work" },
+	};
+
+	for (int i = 0; i < 3; i++)
+		if (sys_fsconfig(fs, FSCONFIG_SET_STRING, all[i][0],
+		    all[i][1]) < 0)
+			give_up(k, all[i][0]);
 }
 
 /* The kernel says why on the descriptor itself: "e overlay: ...". */
@@ -191,18 +221,14 @@ give_up_create(const struct maker *k, int fs)
 static int
 make(const struct maker *k)
 {
-	int lower = open_again(k, k->trees[0] < 0 ? k->m->lower : "lower",
-	    &k->lower);
-	int layer = open_again(k, k->trees[0] < 0 ? k->m->layer : "layer",
-	    &k->layer);
-	int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, fs, fd;
+	int fs = sys_fsopen("overlay"), fd;
 
-	fs = sys_fsopen("overlay");
 	if (fs < 0)
 		give_up(k, "fsopen");
-	set_dir(k, fs, "lowerdir", lower);
-	set_dir(k, fs, "upperdir", openat(layer, "upper", flags));
-	set_dir(k, fs, "workdir", openat(layer, "work", flags));
+	if (k->m->leaves_root)
+		set_gathered(k, fs);
+	else
+		set_by_path(k, fs);
 	if (sys_fsconfig(fs, FSCONFIG_SET_FLAG, "userxattr", NULL) < 0 ||
 	    sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL) < 0)
 		give_up_create(k, fs);

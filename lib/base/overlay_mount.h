@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 struct nsrun_overlay_mount {
-	const char	*lower;		/* canonical; must be what lower_fd is */
+	const char	*lower;		/* canonical, and what lower_fd is */
 	int		lower_fd;
 	const char	*layer;		/* canonical; holds upper and work */
 	int		layer_fd;

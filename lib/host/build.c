@@ -374,7 +374,7 @@ build(struct nsrun_build *b)
 		return build_unsandboxed(b);
 	if (nsrun_build_git_command(b) < 0 || nsrun_build_open_roots(b) < 0 ||
 	    nsrun_identity_decide(plan, b->request, b->project, b->roots,
-	    b->n_roots, b->err) < 0 ||
+	    b->n_roots, b->err) < 0 || nsrun_build_overlay(b) < 0 ||
 	    find_user(b) < 0 || nsrun_build_cwd(b) < 0 ||
 	    set_network(b) < 0 || set_limits(b) < 0 ||
 	    nsrun_stdio_decide(plan, b->request, b->profile->stdin_null,
@@ -394,7 +394,9 @@ nsrun_plan_new(struct nsrun_plan **plan, const struct nsrun_request *request,
     struct nsrun_err *err)
 {
 	struct nsrun_profile profile;
-	struct nsrun_build b = { .request = request, .err = err };
+	struct nsrun_build b = {
+		.request = request, .lower_fd = -1, .err = err,
+	};
 	int rc = -1;
 
 	*plan = NULL;
@@ -410,6 +412,7 @@ nsrun_plan_new(struct nsrun_plan **plan, const struct nsrun_request *request,
 			rc = nsrun_plan_check(b.plan, err);
 		for (size_t i = 0; i < b.n_roots; i++)
 			nsrun_fd_close(&b.roots[i].pin.fd);
+		nsrun_fd_close(&b.lower_fd);
 		nsrun_session_free(b.own_session);
 	} else {
 		nsrun_err_nomem(err, "plan");

@@ -46,6 +46,10 @@ struct nsrun_request {
 	bool			host_temp;	/* a directory on the host */
 	const char		*temp;		/* is this one; NULL: not yet */
 	bool			only_explains;	/* and so never needs one */
+	const char		*state_dir;	/* NULL: the usual one */
+	const char		*overlay;	/* the project's; NULL: none */
+	const struct nsrun_store_item *overlay_item;	/* held; NULL: not */
+	int			overlay_busy_fd;	/* a lock, for pid 1 */
 	const char		*server;	/* PLUGIN/SERVER; NULL: none */
 	bool			has_hook_mode;
 	enum nsrun_boundary	hook_mode;
@@ -63,10 +67,13 @@ struct nsrun_request {
 	bool			reports;	/* somebody reads the records */
 };
 
+/* Says that a word whose value may lack has none. */
+#define NSRUN_REQUEST_OWN "-"
+
 /* The words of the native face: for --help, and to know which take a value. */
 struct nsrun_request_word {
 	const char	*name;		/* "project" */
-	const char	*argument;	/* "DIR" */
+	const char	*argument;	/* "DIR"; "[=NAME]": may lack */
 	const char	*help;
 	int (*set)(struct nsrun_request *request, const char *value,
 	    struct nsrun_err *err);

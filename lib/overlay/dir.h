@@ -21,3 +21,4 @@ int nsrun_names_read(struct nsrun_names *names, int dir_fd);
 void nsrun_names_free(struct nsrun_names *names);
 bool nsrun_names_have(const struct nsrun_names *names, const char *name);
 
+#endif

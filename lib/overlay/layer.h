@@ -18,8 +18,8 @@ enum nsrun_layer_kind {
 	NSRUN_LAYER_DIR,
 	NSRUN_LAYER_LINK,
 	NSRUN_LAYER_SPECIAL,	/* a socket, a FIFO, a device */
-	NSRUN_LAYER_WHITEOUT,	/* the name is deleted: a character device
-				   0:0, or an empty file that says so */
+	NSRUN_LAYER_WHITEOUT,	/* the name is deleted: a character device 0:0,
+				   or an empty file that says so */
 	NSRUN_LAYER_STUB,	/* a mask's (base/stub.h): nothing */
 };
 

@@ -313,8 +313,9 @@ nsrun_place_dir(struct nsrun_apply *a, const struct nsrun_change *change)
 		return cannot(a, "mkdir", change->path);
 	fd = openat(change->host_fd, a->temp, O_RDONLY | O_DIRECTORY |
 	    O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) < 0 || (a->gives && fchown(fd, a->uid,
-	    a->gid) < 0) || fchmod(fd, (st.st_mode & 02000) | mode | 0700) < 0)
+	if (fd < 0 || fstat(fd, &st) < 0 ||
+	    (a->gives && fchown(fd, a->uid, a->gid) < 0) ||
+	    fchmod(fd, (st.st_mode & 02000) | mode | 0700) < 0)
 		return nsrun_place_failed(a, "mkdir", change->path);
 	return put(a, change, true);
 }

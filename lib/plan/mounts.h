@@ -74,6 +74,8 @@ enum nsrun_mount_flag {
 	NSRUN_MOUNT_LATE	= 1 << 12,	/* BIND: itself RDONLY only when
 						   all is in it */
 	NSRUN_MOUNT_LENIENT	= 1 << 13,	/* without it, if it fails */
+	NSRUN_MOUNT_MADE	= 1 << 14,	/* OVERLAY: pin.fd is the mount,
+						   which has no place yet */
 };
 
 /* What must not be in a tree that is written: see host/scan.h. */

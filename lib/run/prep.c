@@ -145,6 +145,7 @@ sort_keep(struct nsrun_prep *prep)
 {
 	const int fds[] = {
 		prep->channel_fd, prep->control_fd, prep->watch_fd,
+		prep->plan->process.sync_fd,
 	};
 
 	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
