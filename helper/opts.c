@@ -156,7 +156,8 @@ wants_value(const char *name)
 			return opts_words[i].argument != NULL;
 	for (size_t i = 0; i < nsrun_n_request_words; i++)
 		if (!strcmp(nsrun_request_words[i].name, name))
-			return *nsrun_request_words[i].argument == '[' ? 2 : 1;
+			return !nsrun_request_words[i].argument ? 0 :
+			    *nsrun_request_words[i].argument == '[' ? 2 : 1;
 	return -1;
 }
 

@@ -163,7 +163,8 @@ overlay_open(struct overlay *o, const char *project, const char *name,
 {
 	*o = (struct overlay)OVERLAY_INIT;
 	o->thrown_away = use == OVERLAY_THROW_AWAY;
-	if (strcmp(name, NSRUN_REQUEST_OWN) && nsrun_store_check_name(name, err) < 0)
+	if (strcmp(name, NSRUN_REQUEST_OWN) &&
+	    nsrun_store_check_name(name, err) < 0)
 		return -1;
 	if (open_project(o, project, err) == 0) {
 		set_name(o, name);

@@ -33,7 +33,9 @@ struct nsrun_prep {
 	int	parent_fds[3];	/* the other ends: not the child's */
 	int	proc_fd;	/* the host's /proc, verified */
 	int	stdio_fds[3];	/* what becomes 0, 1, 2; -1: made inside */
-	int	keep_fds[4];	/* what survives closing, ascending */
+	int	return_fds[NSRUN_RETURNS_MAX];	/* memory, shared; see below */
+	int	keep_fds[4 + NSRUN_RETURNS_MAX];	/* what survives
+						   closing, ascending */
 	unsigned int n_keep;
 
 	char	*own_strings;	/* our argv and environment in memory */
@@ -97,6 +99,13 @@ struct nsrun_message {
 		struct nsrun_witness	ready;
 		struct nsrun_report	report;
 	};
+};
+
+/* At the start of a return_fds; the content follows. */
+struct nsrun_returned {
+	uint32_t	told;		/* 0: nothing of this was written */
+	int32_t		errnum;		/* why there is none; or 0 */
+	uint32_t	size;
 };
 
 /*

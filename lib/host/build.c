@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "base/kernel.h"
 #include "base/path.h"
+#include "host/credentials.h"
 #include "host/envpolicy.h"
 #include "host/identity.h"
 #include "host/server.h"
@@ -283,7 +284,8 @@ add_tree(struct nsrun_build *b)
 	if (nsrun_plan_add_mount(b->plan, &root, b->err) < 0 ||
 	    nsrun_build_system(b) < 0 || nsrun_build_etc(b) < 0 ||
 	    nsrun_build_devices(b) < 0 || nsrun_build_private(b) < 0 ||
-	    nsrun_build_proc(b) < 0 || nsrun_build_toolchains(b) < 0)
+	    nsrun_build_proc(b) < 0 || nsrun_build_toolchains(b) < 0 ||
+	    nsrun_build_credentials(b) < 0)
 		return -1;
 	if (nsrun_build_roots(b) < 0 || nsrun_build_git(b) < 0 ||
 	    nsrun_build_masks(b) < 0)
@@ -395,7 +397,7 @@ nsrun_plan_new(struct nsrun_plan **plan, const struct nsrun_request *request,
 {
 	struct nsrun_profile profile;
 	struct nsrun_build b = {
-		.request = request, .lower_fd = -1, .err = err,
+		.request = request, .home_fd = -1, .lower_fd = -1, .err = err,
 	};
 	int rc = -1;
 

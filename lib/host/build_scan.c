@@ -49,7 +49,8 @@ is_tree(const struct nsrun_mount *m)
 	if (m->kind == NSRUN_MOUNT_OVERLAY)
 		return m->flags & NSRUN_MOUNT_GRANT;
 	return m->kind == NSRUN_MOUNT_BIND && m->flags & NSRUN_MOUNT_PINNED &&
-	    !(m->flags & NSRUN_MOUNT_RDONLY) && S_ISDIR(m->pin.type);
+	    !(m->flags & (NSRUN_MOUNT_RDONLY | NSRUN_MOUNT_KEPT)) &&
+	    S_ISDIR(m->pin.type);
 }
 
 /* Where on the host the tree is. */

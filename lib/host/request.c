@@ -7,7 +7,9 @@
 
 #include "base/err.h"
 #include "base/number.h"
+#include "host/credentials.h"
 #include "host/envpolicy.h"
+#include "host/home.h"
 #include "host/masks.h"
 #include "host/server.h"
 #include "host/store.h"
@@ -264,6 +266,19 @@ const struct nsrun_request_word nsrun_request_words[] = {
 	{ "env", "NAME[=VALUE]", "grant or set a variable", add_env },
 	{ "temp", "private|host", "TMPDIR: in memory, or the same path outside",
 	    set_temp },
+	{ "home", "tmpfs|private[=NAME]|overlay[=DIR]",
+	    "in memory, on disk, or over a real one",
+	    nsrun_request_set_home },
+	{ "home-keep", "NAME", "keep what is written over an overlay home",
+	    nsrun_request_set_home_keep },
+	{ "state-dir", "DIR", "where what is kept is kept",
+	    nsrun_request_set_state_dir },
+	{ "credential", "PATH[:DEST]", "a file of the host's, read-only",
+	    nsrun_request_add_credential },
+	{ "credential-copy", "PATH[:DEST]", "a copy of one, to be written",
+	    nsrun_request_add_credential_copy },
+	{ "credential-return", NULL, "hand changed copies back at the end",
+	    nsrun_request_set_credential_return },
 	{ "server", "PLUGIN/SERVER", "the trusted server that it is",
 	    set_server },
 	{ "hook-mode", "full|env-scrub|none", "how much a hook is sandboxed",
@@ -287,16 +302,20 @@ nsrun_request_set(struct nsrun_request *request, const char *name,
     const char *value, struct nsrun_err *err)
 {
 	for (size_t i = 0; i < nsrun_n_request_words; i++) {
-		if (strcmp(nsrun_request_words[i].name, name))
+		const struct nsrun_request_word *word = &nsrun_request_words[i];
+
+		if (strcmp(word->name, name))
 			continue;
-		if (!value || !*value)
+		if (word->argument && (!value || !*value))
 			return bad(err, "wants a value", name);
-		if (nsrun_request_words[i].set(request, value, err) == 0)
+		if (!word->argument && value)
+			return bad(err, "takes no value", name);
+		if (word->set(request, value, err) == 0)
 			return 0;
 		/* The handlers know the value; which option, we do. */
 		if (err->step == NSRUN_STEP_OPTION)
-			snprintf(err->subject, sizeof err->subject, "--%s %s",
-			    name, value);
+			snprintf(err->subject, sizeof err->subject, "--%s%s%s",
+			    name, value ? " " : "", value ? value : "");
 		return -1;
 	}
 	return bad(err, "is no option", name);

@@ -31,6 +31,21 @@ struct nsrun_variable {
 	const char	*value;		/* NULL: the caller's */
 };
 
+/* Where the command's home is, which has the same path in all of them. */
+enum nsrun_home {
+	NSRUN_HOME_DEFAULT,	/* as the profile says */
+	NSRUN_HOME_TMPFS,	/* new, empty, in memory */
+	NSRUN_HOME_PRIVATE,	/* on the host, for nothing else */
+	NSRUN_HOME_OVERLAY,	/* a directory of the host's, read */
+};
+
+/* A file that the command gets to see, or to have as a copy. */
+struct nsrun_credential {
+	const char	*path;		/* as given */
+	const char	*dest;		/* as given; NULL: the same path */
+	bool		copies;
+};
+
 struct nsrun_request {
 	struct nsrun_arena	arena;
 	const char		*profile, *project, *cwd;
@@ -46,7 +61,16 @@ struct nsrun_request {
 	bool			host_temp;	/* a directory on the host */
 	const char		*temp;		/* is this one; NULL: not yet */
 	bool			only_explains;	/* and so never needs one */
+	enum nsrun_home		home;
+	const char		*home_name;	/* it is kept; NULL: it is not */
+	bool			keeps_overlay;	/* --home-keep was said */
+	const char		*home_dir;	/* OVERLAY; NULL: the caller's */
 	const char		*state_dir;	/* NULL: the usual one */
+	const char		*home_item;	/* held on the host; NULL: none
+						   yet, or none needed */
+	struct nsrun_credential	*credentials;
+	size_t			n_credentials;
+	bool			returns_credentials;
 	const char		*overlay;	/* the project's; NULL: none */
 	const struct nsrun_store_item *overlay_item;	/* held; NULL: not */
 	int			overlay_busy_fd;	/* a lock, for pid 1 */
@@ -73,7 +97,8 @@ struct nsrun_request {
 /* The words of the native face: for --help, and to know which take a value. */
 struct nsrun_request_word {
 	const char	*name;		/* "project" */
-	const char	*argument;	/* "DIR"; "[=NAME]": may lack */
+	const char	*argument;	/* "DIR"; "[=NAME]": may lack; NULL:
+					   takes none */
 	const char	*help;
 	int (*set)(struct nsrun_request *request, const char *value,
 	    struct nsrun_err *err);

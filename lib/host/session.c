@@ -237,7 +237,9 @@ static int
 check_unsandboxed(const struct nsrun_profile *profile,
     const struct nsrun_request *r, struct nsrun_err *err)
 {
-	const char *option = r->max_output_bytes ? "--max-output" :
+	const char *option = r->home ? "--home" :
+	    r->n_credentials ? "--credential" :
+	    r->max_output_bytes ? "--max-output" :
 	    r->n_masks ? "--mask" : r->on_hazard ? "--on-hazard" :
 	    profile->git == NSRUN_GIT_WORKTREE ? "git" :
 	    r->as != NSRUN_AS_DEFAULT && r->as != NSRUN_AS_KEEP ? "--as" :

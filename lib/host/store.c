@@ -75,35 +75,40 @@ is_still(int at, const char *name, int fd)
 	    now.st_dev == was.st_dev && now.st_ino == was.st_ino;
 }
 
-/* Where it is when nobody says: malloc'ed, or NULL and err. */
-static char *
-default_dir(struct nsrun_err *err)
+int
+nsrun_store_where(char path[NSRUN_STORE_PATH], const char *dir,
+    struct nsrun_err *err)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	const char *below = "";
 	const struct passwd *account;
-	char *dir = NULL;
-	int n;
+	size_t n;
 
-	if (geteuid() == 0) {
-		n = asprintf(&dir, "/var/lib/oc-nsrun");
-	} else if (state && *state == '/') {
-		n = asprintf(&dir, "%s/oc-nsrun", state);
-	} else {
+	if (!dir && geteuid() == 0) {
+		dir = "/var/lib/oc-nsrun";
+	} else if (!dir && state && *state == '/') {
+		dir = state;
+		below = "/oc-nsrun";
+	} else if (!dir) {
 		if (!home || *home != '/') {
 			account = getpwuid(geteuid());
 			home = account ? account->pw_dir : NULL;
 		}
-		if (!home || *home != '/') {
-			refuse(err, "there is no home to keep state in: name a"
-			    " directory with --state-dir", NULL);
-			return NULL;
-		}
-		n = asprintf(&dir, "%s/.local/state/oc-nsrun", home);
+		if (!home || *home != '/')
+			return refuse(err, "there is no home to keep state in:"
+			    " name a directory with --state-dir", NULL);
+		dir = home;
+		below = "/.local/state/oc-nsrun";
 	}
-	if (n >= 0)
-		return dir;
-	nsrun_err_nomem(err, "state directory");
-	return NULL;
+	if (*dir != '/')
+		return refuse(err, "is no absolute path", dir);
+	n = strlen(dir);
+	while (n > 1 && dir[n - 1] == '/')
+		n--;
+	if (snprintf(path, NSRUN_STORE_PATH, "%.*s%s", (int)n, dir, below) >=
+	    NSRUN_STORE_PATH)
+		return refuse(err, "is too long a path", dir);
+	return 0;
 }
 
 /* Each directory of path, from the top, that is not there yet. */
@@ -124,18 +129,16 @@ make_dirs(char *path, struct nsrun_err *err)
 	}
 }
 
-static int
-open_at(struct nsrun_store *store, char *dir, struct nsrun_err *err)
+int
+nsrun_store_open(struct nsrun_store *store, const char *given,
+    struct nsrun_err *err)
 {
 	nsrun_autoclose int fd = -1;
-	char *real;
-	int rc;
+	char dir[NSRUN_STORE_PATH], *real;
+	int n;
 
-	if (*dir != '/')
-		return refuse(err, "is no absolute path", dir);
-	for (size_t n = strlen(dir); n > 1 && dir[n - 1] == '/'; n--)
-		dir[n - 1] = '\0';
-	if (make_dirs(dir, err) < 0)
+	*store = (struct nsrun_store)NSRUN_STORE_INIT;
+	if (nsrun_store_where(dir, given, err) < 0 || make_dirs(dir, err) < 0)
 		return -1;
 	/* A link on the way is the caller's wish; one in its place is not. */
 	fd = open_dir(AT_FDCWD, dir);
@@ -146,30 +149,14 @@ open_at(struct nsrun_store *store, char *dir, struct nsrun_err *err)
 	real = realpath(dir, NULL);
 	if (!real)
 		return fail(err, "realpath", dir);
-	rc = snprintf(store->path, sizeof store->path, "%s", real);
+	n = snprintf(store->path, sizeof store->path, "%s", real);
 	free(real);
-	if (rc >= (int)sizeof store->path)
+	if (n >= (int)sizeof store->path)
 		return refuse(err, "is too long a path", dir);
 	if (!is_still(AT_FDCWD, store->path, fd))
 		return refuse(err, "was replaced while it was opened", dir);
 	store->fd = nsrun_fd_take(&fd);
 	return 0;
-}
-
-int
-nsrun_store_open(struct nsrun_store *store, const char *dir,
-    struct nsrun_err *err)
-{
-	char *path = dir ? strdup(dir) : default_dir(err);
-	int rc;
-
-	*store = (struct nsrun_store)NSRUN_STORE_INIT;
-	if (!path)
-		return err->step != NSRUN_STEP_NONE ? -1 :
-		    nsrun_err_nomem(err, "state directory");
-	rc = open_at(store, path, err);
-	free(path);
-	return rc;
 }
 
 void

@@ -45,10 +45,14 @@ struct nsrun_store_item {
 #define NSRUN_STORE_ITEM_INIT { .kind_fd = -1, .fd = -1 }
 
 /*
- * Open the state directory, making it where it lacks: dir, or where that is
- * NULL, /var/lib/oc-nsrun for root, for others oc-nsrun in XDG_STATE_HOME or
- * in ~/.local/state. After -1 there is nothing to close.
+ * Where the state directory is: dir, or where that is NULL, /var/lib/oc-nsrun
+ * for root, for others oc-nsrun in XDG_STATE_HOME or in ~/.local/state. Nothing
+ * is made.
  */
+int nsrun_store_where(char path[NSRUN_STORE_PATH], const char *dir,
+    struct nsrun_err *err);
+
+/* Open it, making it where it lacks. After -1 there is nothing to close. */
 int nsrun_store_open(struct nsrun_store *store, const char *dir,
     struct nsrun_err *err);
 void nsrun_store_close(struct nsrun_store *store);

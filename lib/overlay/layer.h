@@ -26,7 +26,7 @@ enum nsrun_layer_kind {
 struct nsrun_layer_entry {
 	enum nsrun_layer_kind kind;
 	struct stat	st;
-	bool		opaque;		/* DIR: nothing of the lower one shows */
+	bool		opaque;		/* DIR: the lower one does not show */
 	bool		elsewhere;	/* a redirect, or metacopy: it is not
 					   all that there is to it */
 };

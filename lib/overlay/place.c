@@ -277,7 +277,8 @@ set_dir_mode(struct nsrun_apply *a, const struct nsrun_change *change)
 	if (st.st_ino != change->was->st_ino)
 		return refuse(a, nsrun_place_changed);
 	return fchmod(fd, (st.st_mode & 06000) | 0700 |
-	    (change->entry->st.st_mode & 01777)) < 0 ? cannot(a, "chmod", change->path) : 0;
+	    (change->entry->st.st_mode & 01777)) < 0 ?
+	    cannot(a, "chmod", change->path) : 0;
 }
 
 /* Its owner is to fill it first, and to close it when that is done. */

@@ -139,6 +139,23 @@ check_mount(const struct nsrun_plan *plan, size_t i, struct nsrun_err *err)
 }
 
 static int
+check_returns(const struct nsrun_plan *plan, struct nsrun_err *err)
+{
+	if (plan->n_returns > NSRUN_RETURNS_MAX)
+		return broken(err, "more files are handed back than can be",
+		    NULL);
+	for (size_t i = 0; i < plan->n_returns; i++)
+		if (!nsrun_path_is_clean(plan->returns[i].path) ||
+		    !nsrun_path_is_clean(plan->returns[i].host))
+			return broken(err, "what is handed back has no clean"
+			    " path", plan->returns[i].path);
+	if (plan->n_returns && plan->process.in_place)
+		return broken(err, "nobody is left to hand something back",
+		    plan->returns[0].path);
+	return 0;
+}
+
+static int
 check_mounts(const struct nsrun_plan *plan, struct nsrun_err *err)
 {
 	bool has_proc = false;
@@ -242,7 +259,7 @@ int
 nsrun_plan_check(const struct nsrun_plan *plan, struct nsrun_err *err)
 {
 	if (check_identity(plan, err) < 0 || check_mounts(plan, err) < 0 ||
-	    check_process(plan, err) < 0)
+	    check_process(plan, err) < 0 || check_returns(plan, err) < 0)
 		return -1;
 	if (plan->loopback && !(plan->namespaces & CLONE_NEWNET))
 		return broken(err, "loopback is brought up only in a network"

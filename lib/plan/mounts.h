@@ -61,7 +61,8 @@ enum nsrun_mount_flag {
 	NSRUN_MOUNT_NOEXEC	= 1 << 2,
 	NSRUN_MOUNT_DEVICES	= 1 << 3,	/* device nodes work */
 	NSRUN_MOUNT_OPTIONAL	= 1 << 4,	/* BIND: no source is fine;
-						   COVER, MASK: no target */
+						   COVER, MASK: no target;
+						   FILE: it was put there */
 	NSRUN_MOUNT_PINNED	= 1 << 5,	/* the source must be `pin` */
 	NSRUN_MOUNT_IDMAPPED	= 1 << 6,	/* owner looks like us */
 	NSRUN_MOUNT_GRANT	= 1 << 7,	/* a root of the caller's */
@@ -74,7 +75,9 @@ enum nsrun_mount_flag {
 	NSRUN_MOUNT_LATE	= 1 << 12,	/* BIND: itself RDONLY only when
 						   all is in it */
 	NSRUN_MOUNT_LENIENT	= 1 << 13,	/* without it, if it fails */
-	NSRUN_MOUNT_MADE	= 1 << 14,	/* OVERLAY: pin.fd is the mount,
+	NSRUN_MOUNT_KEPT	= 1 << 14,	/* of the state directory: only
+						   commands wrote to it */
+	NSRUN_MOUNT_MADE	= 1 << 15,	/* OVERLAY: pin.fd is the mount,
 						   which has no place yet */
 };
 

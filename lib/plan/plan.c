@@ -123,6 +123,20 @@ nsrun_plan_add_consumed(struct nsrun_plan *plan, int fd, struct nsrun_err *err)
 	return 0;
 }
 
+int
+nsrun_plan_add_return(struct nsrun_plan *plan, struct nsrun_return back,
+    struct nsrun_err *err)
+{
+	struct nsrun_return *slot = append(plan, &plan->returns,
+	    plan->n_returns, sizeof *slot);
+
+	if (!slot)
+		return nsrun_err_nomem(err, back.path);
+	*slot = back;
+	plan->n_returns++;
+	return 0;
+}
+
 static int
 add_name(struct nsrun_plan *plan, const char ***v, size_t *n, const char *name,
     struct nsrun_err *err)

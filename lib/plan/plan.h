@@ -181,6 +181,17 @@ struct nsrun_supervision {
 						   we do: PDEATHSIG is usable */
 };
 
+/* A file of the command's whose content is wanted when all is over. */
+enum { NSRUN_RETURNS_MAX = 8 };
+
+struct nsrun_return {
+	const char	*path;		/* inside */
+	const char	*host;		/* where it goes; canonical */
+	const void	*data;		/* what was there, and is to be still */
+	size_t		n_data;
+	size_t		max_bytes;
+};
+
 struct nsrun_plan {
 	struct nsrun_arena	arena;
 	const char		*profile;
@@ -206,6 +217,8 @@ struct nsrun_plan {
 	const char		*server;	/* a trusted one; NULL: none */
 	char			**argv;		/* NULL at the end */
 	size_t			n_argv;
+	struct nsrun_return	*returns;
+	size_t			n_returns;
 	const char		*cwd;
 	const char		**cwd_else;	/* tried next; PWD follows. NULL
 						   at the end; NULL: none */
@@ -241,6 +254,9 @@ int nsrun_plan_add_lock(struct nsrun_plan *plan, const char *path,
     struct nsrun_err *err);
 /* fd stays the caller's to close in this process; the command gets none. */
 int nsrun_plan_add_consumed(struct nsrun_plan *plan, int fd,
+    struct nsrun_err *err);
+/* Its strings and data are the arena's already. */
+int nsrun_plan_add_return(struct nsrun_plan *plan, struct nsrun_return back,
     struct nsrun_err *err);
 int nsrun_plan_set_argv(struct nsrun_plan *plan, char *const argv[],
     struct nsrun_err *err);

@@ -42,6 +42,8 @@ nsrun_run_init(struct nsrun_run *run, const struct nsrun_plan *plan)
 		.userns_fd = -1, .terminal_fd = -1, .tty_fd = -1,
 		.janitor_fd = -1, .report_fd = -1, .command_fd = -1,
 	};
+	for (int i = 0; i < NSRUN_RETURNS_MAX; i++)
+		run->return_fds[i] = -1;
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)
 		run->relays[i] = (struct nsrun_relay){
 			.from_fd = -1, .to_fd = -1, .file_fd = -1,
@@ -66,6 +68,8 @@ nsrun_run_deinit(struct nsrun_run *run)
 		waitid(P_PIDFD, (id_t)run->janitor_fd, NULL,
 		    WEXITED | WNOHANG | __WALL);
 	nsrun_tty_restore(run);
+	for (int i = 0; i < NSRUN_RETURNS_MAX; i++)
+		nsrun_fd_close(&run->return_fds[i]);
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)
 		nsrun_relay_deinit(&run->relays[i]);
 	nsrun_fd_close(&run->pidfd);

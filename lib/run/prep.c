@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "policy/embedded.h"
+#include "run/handback.h"
 #include "run/run.h"
 
 void
@@ -141,23 +142,27 @@ open_channels(struct nsrun_prep *prep, struct nsrun_run *run,
 
 /* Ascending, as nsrun_fd_close_others() wants them. */
 static void
+keep(struct nsrun_prep *prep, int fd)
+{
+	unsigned int at = prep->n_keep;
+
+	if (fd < 0)
+		return;
+	for (; at > 0 && prep->keep_fds[at - 1] > fd; at--)
+		prep->keep_fds[at] = prep->keep_fds[at - 1];
+	prep->keep_fds[at] = fd;
+	prep->n_keep++;
+}
+
+static void
 sort_keep(struct nsrun_prep *prep)
 {
-	const int fds[] = {
-		prep->channel_fd, prep->control_fd, prep->watch_fd,
-		prep->plan->process.sync_fd,
-	};
-
-	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
-		unsigned int at = prep->n_keep;
-
-		if (fds[i] < 0)
-			continue;
-		for (; at > 0 && prep->keep_fds[at - 1] > fds[i]; at--)
-			prep->keep_fds[at] = prep->keep_fds[at - 1];
-		prep->keep_fds[at] = fds[i];
-		prep->n_keep++;
-	}
+	keep(prep, prep->channel_fd);
+	keep(prep, prep->control_fd);
+	keep(prep, prep->watch_fd);
+	keep(prep, prep->plan->process.sync_fd);
+	for (size_t i = 0; i < prep->plan->n_returns; i++)
+		keep(prep, prep->return_fds[i]);
 }
 
 /*
@@ -434,7 +439,8 @@ nsrun_prepared_build(struct nsrun_prepared *p, struct nsrun_run *run,
 	prep->own_strings = run->own_strings;
 	prep->n_own_strings = run->n_own_strings;
 	if (open_proc(prep, err) < 0 || find_own_strings(prep, err) < 0 ||
-	    open_channels(prep, run, err) < 0 || open_stdio(p, run, err) < 0 ||
+	    open_channels(prep, run, err) < 0 ||
+	    nsrun_handback_open(run, err) < 0 || open_stdio(p, run, err) < 0 ||
 	    prepare_mounts(p, err) < 0 ||
 	    nsrun_prepare_limits(prep, err) < 0 ||
 	    nsrun_prepare_scheduling(prep, err) < 0 ||
@@ -446,6 +452,7 @@ nsrun_prepared_build(struct nsrun_prepared *p, struct nsrun_run *run,
 		for (int i = 0; i < 2; i++)
 			nsrun_map_texts(prep->plan, i, prep->uid_maps[i],
 			    prep->gid_maps[i]);
+	memcpy(prep->return_fds, run->return_fds, sizeof prep->return_fds);
 	sort_keep(prep);
 	if (prep->plan->identity.clones_trees &&
 	    nsrun_trees_clone(prep, err) < 0)

@@ -74,6 +74,7 @@ struct nsrun_run {
 	int	janitor_fd;		/* its pidfd, if there is one; or -1 */
 	int	report_fd;		/* what it has to say; or -1 */
 	int	command_fd;		/* the command's; or -1: not known */
+	int	return_fds[NSRUN_RETURNS_MAX];	/* memory, see prep.h; or -1 */
 	pid_t	maker;			/* of the network; 0: none */
 	const sigset_t *caller_mask;	/* before we blocked signal_fd's; NULL:
 					   the thread's own; borrowed */

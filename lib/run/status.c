@@ -128,6 +128,20 @@ nsrun_status_violation(int fd, const char *path, const char *moved)
 }
 
 void
+nsrun_status_handback(int fd, const char *path, const struct nsrun_err *err)
+{
+	bool done = err->step == NSRUN_STEP_NONE;
+	struct nsrun_record r;
+
+	if (!nsrun_record_begin(&r, fd, "credential"))
+		return;
+	nsrun_json_string(&r.json, "path", path);
+	nsrun_json_bool(&r.json, "returned", done);
+	nsrun_json_string(&r.json, "why", done ? NULL : err->call);
+	nsrun_record_finish(&r, fd);
+}
+
+void
 nsrun_status_exited(int fd, const struct nsrun_run *run)
 {
 	static const char *const reasons[] = {
