@@ -141,9 +141,13 @@ tell(struct nsrun_changes *c, struct nsrun_change *change,
 static int walk_dir(struct nsrun_changes *c, int layer_fd, int host_fd,
     size_t len, bool opaque);
 
-/* Down into a directory of the layer, and into what it is merged with. */
+/*
+ * Down into a directory of the layer, and into what it is merged with. What is
+ * in one that hides the lower one hides it, too, and does not say so.
+ */
 static int
-descend(struct nsrun_changes *c, const struct nsrun_change *change, size_t len)
+descend(struct nsrun_changes *c, const struct nsrun_change *change, size_t len,
+    bool opaque)
 {
 	nsrun_autoclose int host = -1;
 	nsrun_autoclose int layer = nsrun_layer_open(change->layer_fd,
@@ -159,9 +163,10 @@ descend(struct nsrun_changes *c, const struct nsrun_change *change, size_t len)
 	    errno != ENOTDIR && errno != ELOOP && errno != EXDEV)
 		return fail(c, "open");
 	c->path[len] = '/';
-	rc = walk_dir(c, layer, host, len + 1, change->entry->opaque);
+	rc = walk_dir(c, layer, host, len + 1, opaque || change->entry->opaque);
 	c->path[len] = '\0';
-	return rc;
+	return nsrun_layer_leave(layer, change->entry) < 0 && rc >= 0 ?
+	    fail(c, "chmod") : rc;
 }
 
 /* Fill in what stands at name on the host: *st and was, or neither. */
@@ -181,7 +186,7 @@ look_at_host(struct nsrun_changes *c, struct nsrun_change *change,
 
 static int
 walk_one(struct nsrun_changes *c, int layer_fd, int host_fd, const char *name,
-    size_t len)
+    size_t len, bool opaque)
 {
 	struct nsrun_layer_entry entry;
 	struct nsrun_change change = {
@@ -207,7 +212,7 @@ walk_one(struct nsrun_changes *c, int layer_fd, int host_fd, const char *name,
 		rc = tell(c, &change, rc ? NSRUN_CHANGE_NONE : change.was ?
 		    NSRUN_CHANGE_MODIFIED : NSRUN_CHANGE_ADDED);
 	return rc || entry.kind != NSRUN_LAYER_DIR ? rc :
-	    descend(c, &change, len);
+	    descend(c, &change, len, opaque);
 }
 
 /* The host's, which a replaced directory lacks. */
@@ -250,7 +255,7 @@ walk_names(struct nsrun_changes *c, int layer_fd, int host_fd, size_t len,
 		rc = append(c, len, names.v[i]);
 		if (rc == 0)
 			rc = walk_one(c, layer_fd, host_fd, names.v[i],
-			    len + strlen(names.v[i]));
+			    len + strlen(names.v[i]), opaque);
 	}
 	if (rc == 0 && opaque && host_fd >= 0 &&
 	    nsrun_names_read(&host, host_fd) < 0)
@@ -309,7 +314,7 @@ prune_one(struct nsrun_changes *c, int layer_fd, int host_fd, const char *name,
 {
 	nsrun_autoclose int layer = -1, host = -1;
 	struct nsrun_layer_entry entry;
-	int changed = walk_one(c, layer_fd, host_fd, name, len);
+	int changed = walk_one(c, layer_fd, host_fd, name, len, false);
 
 	if (changed < 0 || nsrun_layer_look(layer_fd, name, &entry) < 0)
 		return changed < 0 ? -1 : fail(c, "stat");
@@ -333,7 +338,10 @@ prune_one(struct nsrun_changes *c, int layer_fd, int host_fd, const char *name,
 	if (prune_dir(c, layer, host, len + 1) < 0)
 		return -1;
 	c->path[len] = '\0';
-	return changed || unlinkat(layer_fd, name, AT_REMOVEDIR) == 0 ? 0 :
+	if (changed)
+		return nsrun_layer_leave(layer, &entry) < 0 ?
+		    fail(c, "chmod") : 0;
+	return unlinkat(layer_fd, name, AT_REMOVEDIR) == 0 ? 0 :
 	    fail(c, "rmdir");
 }
 

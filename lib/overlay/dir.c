@@ -46,8 +46,9 @@ add_name(struct nsrun_names *names, const char *name)
 int
 nsrun_names_read(struct nsrun_names *names, int dir_fd)
 {
-	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
+	DIR *dir = fd < 0 || lseek(fd, 0, SEEK_SET) < 0 ? NULL :
+	    fdopendir(fd);
 	const struct dirent *entry;
 	int rc = 0;
 

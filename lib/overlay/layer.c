@@ -71,7 +71,7 @@ nsrun_layer_look(int dir_fd, const char *name, struct nsrun_layer_entry *e)
 	return 0;
 }
 
-/* As its owner closed it: by the entry itself, whose mode comes back. */
+/* As its owner closed it: by the entry itself. */
 static int
 open_closed(int dir_fd, const char *name, mode_t mode, int flags)
 {
@@ -91,6 +91,8 @@ open_closed(int dir_fd, const char *name, mode_t mode, int flags)
 	if (chmod(path, (mode & 07777) | (S_ISDIR(mode) ? 0700 : 0400)) < 0)
 		return -1;
 	fd = open(path, flags & ~O_NOFOLLOW);
+	if (S_ISDIR(mode))
+		return fd;
 	saved = errno;
 	if (chmod(path, mode & 07777) < 0)
 		nsrun_fd_close(&fd);
@@ -99,17 +101,26 @@ open_closed(int dir_fd, const char *name, mode_t mode, int flags)
 	return fd;
 }
 
+/* Root is not kept out; and a directory wants to be searched as well. */
+static bool
+is_closed(const struct nsrun_layer_entry *e)
+{
+	mode_t wanted = e->kind == NSRUN_LAYER_DIR ? 0700 : 0400;
+
+	return geteuid() != 0 && (e->st.st_mode & wanted) != wanted;
+}
+
 int
 nsrun_layer_open(int dir_fd, const char *name,
     const struct nsrun_layer_entry *e)
 {
 	int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC |
 	    (e->kind == NSRUN_LAYER_DIR ? O_DIRECTORY : 0);
-	nsrun_autoclose int fd = openat(dir_fd, name, flags);
+	nsrun_autoclose int fd = is_closed(e) ?
+	    open_closed(dir_fd, name, e->st.st_mode, flags) :
+	    openat(dir_fd, name, flags);
 	struct stat st;
 
-	if (fd < 0 && errno == EACCES)
-		fd = open_closed(dir_fd, name, e->st.st_mode, flags);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -1;
 	if (st.st_dev != e->st.st_dev || st.st_ino != e->st.st_ino) {
@@ -117,4 +128,10 @@ nsrun_layer_open(int dir_fd, const char *name,
 		return -1;
 	}
 	return nsrun_fd_take(&fd);
+}
+
+int
+nsrun_layer_leave(int fd, const struct nsrun_layer_entry *e)
+{
+	return is_closed(e) ? fchmod(fd, e->st.st_mode & 07777) : 0;
 }

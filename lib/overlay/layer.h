@@ -37,10 +37,13 @@ int nsrun_layer_look(int dir_fd, const char *name,
 
 /*
  * Open it for reading, although its owner, who we are or can act for, may have
- * closed it: then its mode is changed for that moment. -1 with errno set, also
- * when it is not what was looked at any more.
+ * closed it. -1 with errno set, also when it is not what was looked at any
+ * more. A file's mode is changed for a moment only; a directory's until
+ * nsrun_layer_leave(), since what is in it cannot be looked at otherwise.
  */
 int nsrun_layer_open(int dir_fd, const char *name,
     const struct nsrun_layer_entry *entry);
+/* Done with a directory: 0, or -1 with errno set. */
+int nsrun_layer_leave(int fd, const struct nsrun_layer_entry *entry);
 
 #endif
