@@ -148,7 +148,7 @@ struct nsrun_result {
 	unsigned int	n_killed;	/* processes killed after the command */
 	unsigned int	n_violations;	/* masked names at which something
 					   appeared, see nsrun-status(5) */
-	unsigned int	n_returned;	/* credentials handed back to the host */
+	unsigned int	n_returned;	/* credentials handed back */
 	unsigned int	n_not_returned;	/* changed, but they could not be */
 };
 

@@ -197,10 +197,13 @@ add_overlay(struct nsrun_build *b)
 		.flags = NSRUN_MOUNT_PINNED | NSRUN_MOUNT_EXACT,
 		.target = b->home, .pin.fd = -1,
 	};
+	const char *item;
 
 	if (nsrun_home_kind(b->request)) {
-		m.source = find_item(b);
-		if (!m.source || check_apart(b, m.source) < 0)
+		item = find_item(b);
+		m.source = item ? nsrun_build_text(b, "%s/%s", item,
+		    nsrun_home_part(b->request)) : NULL;
+		if (!m.source || check_apart(b, item) < 0)
 			return -1;
 		m.flags |= NSRUN_MOUNT_KEPT;
 	}
@@ -220,6 +223,10 @@ nsrun_build_home(struct nsrun_build *b)
 
 	if (r->keeps_overlay && r->home != NSRUN_HOME_OVERLAY)
 		return refuse(b, "belongs to --home overlay", "--home-keep");
+	/* It would find a configuration there, and what that runs. */
+	if (b->runs_git && (r->home > NSRUN_HOME_TMPFS || r->n_credentials))
+		return refuse(b, "has an empty home: neither --home nor"
+		    " --credential", "git");
 	/* A root above it would be mounted over it. */
 	for (size_t i = 0; r->home && i < b->n_roots; i++)
 		if (nsrun_path_is_within(b->home, b->roots[i].path))

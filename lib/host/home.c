@@ -93,7 +93,7 @@ nsrun_home_kind(const struct nsrun_request *r)
 const char *
 nsrun_home_part(const struct nsrun_request *r)
 {
-	return r->home == NSRUN_HOME_PRIVATE ? "home" : "upper";
+	return r->home == NSRUN_HOME_PRIVATE ? "home" : "over";
 }
 
 /* The plan pins it; whose it is in the end, the plan says. */
@@ -160,7 +160,8 @@ nsrun_home_release(struct nsrun_home_keep *keep, struct nsrun_request *r,
 	int rc;
 
 	if (r->home_name && keep->n_stubs)
-		nsrun_home_remove_stubs(keep, nsrun_home_part(r));
+		nsrun_home_remove_stubs(keep, r->home == NSRUN_HOME_PRIVATE ?
+		    "home" : "over/upper");
 	nsrun_fd_close(&keep->users_fd);
 	rc = nsrun_store_release(&keep->item, err);
 	nsrun_store_close(&keep->store);

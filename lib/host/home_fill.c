@@ -54,7 +54,7 @@ open_beneath(int fd, const char *path, uint64_t flags)
 	    O_CLOEXEC, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
-/* The directory that path, relative, is in; *name is what it is called there. */
+/* The directory that path, relative, is in; *name is its name there. */
 static int
 open_parent(int fd, const char *path, const char **name)
 {
@@ -124,9 +124,9 @@ make_dir(const struct fill *f, const char *path)
 
 	if (dir < 0 || cleared < 0)
 		return fail(f, "open", path);
-	if (mkdirat(dir, name, 0700) < 0 && errno != EEXIST)
-		return fail(f, "mkdir", path);
-	else if (errno == EEXIST && !cleared) {
+	if (mkdirat(dir, name, 0700) < 0) {
+		if (errno != EEXIST)
+			return fail(f, "mkdir", path);
 		fd = openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW |
 		    O_CLOEXEC);
 		return fd < 0 ? in_the_way(f, path) : 0;
@@ -323,22 +323,54 @@ check_layer(const struct fill *f)
 	    " this name", f->keep->item.name, was);
 }
 
+/* The two directories of an overlay; *fd is the first one. */
 static int
-open_parts(struct fill *f, const char *part)
+make_both(struct fill *f, int over, int *fd)
+{
+	static const char *const names[] = { "work", "upper" };
+	const struct nsrun_identity *who = &f->plan->identity;
+
+	for (int i = 0; i < 2; i++) {
+		if (mkdirat(over, names[i], 0700) < 0 && errno != EEXIST)
+			return fail(f, "mkdir", names[i]);
+		nsrun_fd_close(fd);
+		*fd = openat(over, names[i], O_RDONLY | O_DIRECTORY |
+		    O_NOFOLLOW | O_CLOEXEC);
+		if (*fd < 0)
+			return fail(f, "open", names[i]);
+		if (fchown(*fd, who->host_uid, who->host_gid) < 0)
+			return fail(f, "fchown", names[i]);
+	}
+	return 0;
+}
+
+/* Give the item's part to who the command is, and open what is to be filled. */
+static int
+open_part(struct fill *f, const char *part)
 {
 	const struct nsrun_identity *who = &f->plan->identity;
 	bool overlay = f->home->kind == NSRUN_MOUNT_OVERLAY;
+	nsrun_autoclose int fd = -1;
+	struct stat st;
 
 	if (nsrun_store_make_part(&f->keep->item, part, who->host_uid,
-	    who->host_gid, f->err) < 0 || (overlay &&
-	    (nsrun_store_make_part(&f->keep->item, "work", who->host_uid,
-	    who->host_gid, f->err) < 0 || check_layer(f) < 0)))
+	    who->host_gid, f->err) < 0)
 		return -1;
-	f->part_fd = openat(f->keep->item.fd, part, O_RDONLY | O_DIRECTORY |
+	fd = openat(f->keep->item.fd, part, O_RDONLY | O_DIRECTORY |
 	    O_NOFOLLOW | O_CLOEXEC);
-	if (f->part_fd < 0)
+	if (fd < 0)
 		return fail(f, "open", part);
-	f->layer_fd = overlay ? f->home->pin.fd : -1;
+	if (!overlay) {
+		f->part_fd = nsrun_fd_take(&fd);
+		return 0;
+	}
+	f->layer_fd = f->home->pin.fd;
+	if (check_layer(f) < 0 || make_both(f, fd, &f->part_fd) < 0)
+		return -1;
+	/* The home itself looks as the one beneath does. */
+	if (fstat(f->layer_fd, &st) < 0 ||
+	    fchmod(f->part_fd, st.st_mode & 07777) < 0)
+		return fail(f, "fchmod", part);
 	return 0;
 }
 
@@ -373,7 +405,7 @@ nsrun_home_fill(struct nsrun_home_keep *keep,
 	if (!f.home)	/* without a sandbox there is none */
 		return 0;
 	f.alone = lock_users(keep, F_WRLCK);
-	rc = open_parts(&f, nsrun_home_part(request)) < 0 ? -1 :
+	rc = open_part(&f, nsrun_home_part(request)) < 0 ? -1 :
 	    make_places(&f);
 	if (f.alone)
 		lock_users(keep, F_RDLCK);
@@ -382,23 +414,22 @@ nsrun_home_fill(struct nsrun_home_keep *keep,
 }
 
 void
-nsrun_home_remove_stubs(struct nsrun_home_keep *keep, const char *part)
+nsrun_home_remove_stubs(struct nsrun_home_keep *keep, const char *dir)
 {
 	nsrun_autoclose int fd = -1;
 
 	/* Where one is mounted elsewhere, it would go from there, too. */
 	if (!lock_users(keep, F_WRLCK))
 		return;
-	fd = openat(keep->item.fd, part, O_PATH | O_DIRECTORY | O_NOFOLLOW |
-	    O_CLOEXEC);
+	fd = open_beneath(keep->item.fd, dir, O_PATH | O_DIRECTORY);
 	for (size_t i = 0; fd >= 0 && i < keep->n_stubs; i++) {
 		const char *name;
-		nsrun_autoclose int dir = open_parent(fd, keep->stubs[i],
+		nsrun_autoclose int at = open_parent(fd, keep->stubs[i],
 		    &name);
 		struct stat st;
 
-		if (dir >= 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) ==
+		if (at >= 0 && fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) ==
 		    0 && S_ISREG(st.st_mode) && st.st_size == 0)
-			unlinkat(dir, name, 0);
+			unlinkat(at, name, 0);
 	}
 }

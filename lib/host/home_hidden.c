@@ -40,7 +40,8 @@ static const char *const usual[] = {
 	/* agents' own, which are granted with --credential */
 	".claude/.credentials.json", ".codex/auth.json",
 	".gemini/oauth_creds.json", ".ocp/keys", ".olp/keys",
-	".config/anthropic", ".config/openai", ".local/share/opencode/auth.json",
+	".config/anthropic", ".config/openai",
+	".local/share/opencode/auth.json",
 };
 
 const char *

@@ -62,9 +62,9 @@ struct nsrun_request {
 	const char		*temp;		/* is this one; NULL: not yet */
 	bool			only_explains;	/* and so never needs one */
 	enum nsrun_home		home;
-	const char		*home_name;	/* it is kept; NULL: it is not */
+	const char		*home_name;	/* kept under it; NULL: not */
 	bool			keeps_overlay;	/* --home-keep was said */
-	const char		*home_dir;	/* OVERLAY; NULL: the caller's */
+	const char		*home_dir;	/* OVERLAY; NULL: the usual */
 	const char		*state_dir;	/* NULL: the usual one */
 	const char		*home_item;	/* held on the host; NULL: none
 						   yet, or none needed */
