@@ -396,7 +396,7 @@ build(struct nsrun_build *b)
 		return build_unsandboxed(b);
 	if (nsrun_build_git_command(b) < 0 || nsrun_build_open_roots(b) < 0 ||
 	    nsrun_identity_decide(plan, b->request, b->project, b->roots,
-	    b->n_roots, b->err) < 0 ||
+	    b->n_roots, b->err) < 0 || nsrun_build_overlay(b) < 0 ||
 	    find_user(b) < 0 || nsrun_build_cwd(b) < 0 ||
 	    set_network(b) < 0 || set_limits(b) < 0 ||
 	    nsrun_build_cgroup(b) < 0 ||
@@ -431,6 +431,7 @@ fill(struct nsrun_build *b)
 		rc = nsrun_plan_check(b->plan, b->err);
 	for (size_t i = 0; i < b->n_roots; i++)
 		nsrun_fd_close(&b->roots[i].pin.fd);
+	nsrun_fd_close(&b->lower_fd);
 	nsrun_session_free(b->own_session);
 	return rc;
 }
@@ -442,7 +443,7 @@ nsrun_build_plan(struct nsrun_plan **plan, const struct nsrun_session *session,
 	struct nsrun_profile profile;
 	struct nsrun_build b = {
 		.session = session, .request = request, .home_fd = -1,
-		.err = err,
+		.lower_fd = -1, .err = err,
 	};
 	int rc = -1;
 

@@ -23,6 +23,10 @@ struct nsrun_build {
 	const char			*host_home;	/* NULL: none */
 	const char			*user, *shell;
 	const struct nsrun_granted	*project;	/* NULL: none */
+	const char			*overlay;	/* what it is written
+							   to; NULL: itself */
+	int				lower_fd;	/* itself, then; -1:
+							   as project->pin */
 	struct nsrun_granted		*roots;		/* shallow first */
 	size_t				n_roots;
 	bool				runs_git;	/* and nothing else */
@@ -68,6 +72,9 @@ const char *nsrun_build_in_layer(struct nsrun_build *b, const char *layer,
 int nsrun_build_etc(struct nsrun_build *b);
 /* toolchain.c: those of the home, and where variables say. */
 int nsrun_build_toolchains(struct nsrun_build *b);
+/* build_overlay.c: the project becomes one; and its entry. */
+int nsrun_build_overlay(struct nsrun_build *b);
+int nsrun_build_overlay_root(struct nsrun_build *b, struct nsrun_granted *root);
 /* build_roots.c: the granted roots and controls. */
 int nsrun_build_open_roots(struct nsrun_build *b);
 int nsrun_build_roots(struct nsrun_build *b);

@@ -90,7 +90,8 @@ list_roots(const struct nsrun_build *b, size_t *n)
 	for (size_t i = 0; v && i < mounts->n; i++) {
 		const struct nsrun_mount *m = &mounts->v[i];
 
-		if (m->kind == NSRUN_MOUNT_BIND &&
+		if ((m->kind == NSRUN_MOUNT_BIND ||
+		    m->kind == NSRUN_MOUNT_OVERLAY) &&
 		    m->flags & NSRUN_MOUNT_GRANT && *n < b->n_roots &&
 		    !is_view(mounts, i))
 			v[(*n)++] = (struct nsrun_mask_root){

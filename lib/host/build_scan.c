@@ -46,18 +46,27 @@ nsrun_request_set_on_hazard(struct nsrun_request *request, const char *value,
 static bool
 is_tree(const struct nsrun_mount *m)
 {
+	if (m->kind == NSRUN_MOUNT_OVERLAY)
+		return m->flags & NSRUN_MOUNT_GRANT;
 	return m->kind == NSRUN_MOUNT_BIND && m->flags & NSRUN_MOUNT_PINNED &&
 	    !(m->flags & (NSRUN_MOUNT_RDONLY | NSRUN_MOUNT_KEPT)) &&
 	    S_ISDIR(m->pin.type);
+}
+
+/* Where on the host the tree is. */
+static const char *
+place_of(const struct nsrun_mount *m)
+{
+	return m->kind == NSRUN_MOUNT_OVERLAY ? m->layers[0] : m->source;
 }
 
 /* Is m the same place of t's tree as where t shows it? */
 static bool
 is_part(const struct nsrun_mount *m, const struct nsrun_mount *t)
 {
-	return nsrun_path_is_within(m->source, t->source) &&
+	return nsrun_path_is_within(place_of(m), place_of(t)) &&
 	    nsrun_path_is_within(m->target, t->target) &&
-	    !strcmp(m->source + strlen(t->source),
+	    !strcmp(place_of(m) + strlen(place_of(t)),
 	    m->target + strlen(t->target));
 }
 
@@ -85,7 +94,8 @@ find_trees(struct nsrun_build *b, struct trees *trees)
 			continue;
 		trees->entries[trees->n] = i;
 		trees->roots[trees->n++] = (struct nsrun_scan_root){
-			m->source, m->pin.fd,
+			place_of(m), m->flags & NSRUN_MOUNT_MADE ?
+			b->lower_fd : m->pin.fd,
 		};
 	}
 	return 0;
@@ -137,9 +147,9 @@ exposure(const void *arg, size_t root, const char *path)
 	enum nsrun_exposure result = NSRUN_EXPOSURE_WRITABLE;
 	char inside[PATH_MAX];
 
-	if (strcmp(t->source, t->target)) {
+	if (strcmp(place_of(t), t->target)) {
 		if (snprintf(inside, sizeof inside, "%s%s", t->target,
-		    path + strlen(t->source)) >= (int)sizeof inside)
+		    path + strlen(place_of(t))) >= (int)sizeof inside)
 			return NSRUN_EXPOSURE_WRITABLE;
 		path = inside;
 	}
@@ -151,7 +161,10 @@ exposure(const void *arg, size_t root, const char *path)
 		if (result == NSRUN_EXPOSURE_WRITABLE &&
 		    nsrun_path_is_within(path, trees->b->git_objects[k]))
 			result = NSRUN_EXPOSURE_READONLY;
-	return result;
+	/* What is written through an overlay is a copy. */
+	return t->kind == NSRUN_MOUNT_OVERLAY &&
+	    result == NSRUN_EXPOSURE_WRITABLE ? NSRUN_EXPOSURE_READONLY :
+	    result;
 }
 
 /* Where something else of the plan's stands in a tree. */
@@ -168,11 +181,11 @@ keep_targets(struct nsrun_scan *scan, const struct trees *trees)
 
 		for (i++; i < trees->mounts->n; i++)
 			if (nsrun_path_is_within(v[i].target, t->target) &&
-			    snprintf(path, sizeof path, "%s%s", t->source,
-			    v[i].target + strlen(t->target)) <
+			    snprintf(path, sizeof path, "%s%s",
+			    place_of(t), v[i].target + strlen(t->target)) <
 			    (int)sizeof path)
 				nsrun_scan_keep(scan, path);
-		nsrun_scan_keep(scan, t->source);
+		nsrun_scan_keep(scan, place_of(t));
 	}
 }
 
@@ -237,7 +250,11 @@ make_shield(struct nsrun_build *b, struct nsrun_scan *scan,
 		.kind = NSRUN_MOUNT_MASK, .flags = NSRUN_MOUNT_EXACT,
 		.shields = o->kind, .pin = o->pin,
 	};
-	if (o->kind == NSRUN_HAZARD_ALIAS) {
+	/* An earlier launch may have put something else there, or nothing. */
+	if (t->kind == NSRUN_MOUNT_OVERLAY) {
+		m->kind = NSRUN_MOUNT_HIDE;
+		m->flags |= NSRUN_MOUNT_NOLINK | NSRUN_MOUNT_OPTIONAL;
+	} else if (o->kind == NSRUN_HAZARD_ALIAS) {
 		m->kind = NSRUN_MOUNT_COVER;
 		m->source = t->target;
 		cover = nsrun_scan_cover_of(o, &m->pin);
@@ -251,7 +268,7 @@ make_shield(struct nsrun_build *b, struct nsrun_scan *scan,
 		    "a path is longer than any that can be covered", t->source,
 		    NULL);
 	m->target = path ? nsrun_build_text(b, "%s%s", t->target,
-	    path + strlen(t->source)) : NULL;
+	    path + strlen(place_of(t))) : NULL;
 	return m->target ? 1 : nsrun_err_nomem(b->err, "scan");
 }
 

@@ -12,6 +12,7 @@
 #include "host/home.h"
 #include "host/masks.h"
 #include "host/server.h"
+#include "host/store.h"
 
 struct nsrun_request *
 nsrun_request_new(void)
@@ -148,6 +149,15 @@ set_temp(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 		return bad(err, "is neither private nor host", value);
 	r->host_temp = *value == 'h';
 	return 0;
+}
+
+static int
+set_overlay(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	if (strcmp(value, NSRUN_REQUEST_OWN) &&
+	    nsrun_store_check_name(value, err) < 0)
+		return -1;
+	return copy(r, &r->overlay, value, err);
 }
 
 static int
@@ -288,6 +298,8 @@ const struct nsrun_request_word nsrun_request_words[] = {
 	{ "profile", "NAME", "what the command may see and use (shell)",
 	    set_profile },
 	{ "project", "DIR", "the tree it works on, writable", set_project },
+	{ "overlay-project", "[=NAME]", "keep what it writes there apart",
+	    set_overlay },
 	{ "cwd", "DIR", "working directory, in a granted root", set_cwd },
 	{ "ro", "DIR", "one more tree, read-only", add_ro },
 	{ "rw", "DIR", "one more tree, writable", add_rw },
