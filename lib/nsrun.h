@@ -179,8 +179,8 @@ struct nsrun_result {
 	uint64_t	out_bytes[2];	/* stdout, stderr: passed on */
 	uint64_t	dropped_bytes[2];	/* and cut by max-output */
 	unsigned int	n_killed;	/* processes killed after the command */
-	unsigned int	n_violations;	/* masked names at which something
-					   appeared, see nsrun-status(5) */
+	unsigned int	n_violations;	/* masks that did not hold all the
+					   time, see nsrun-status(5) */
 	const char	*limit;		/* OOM, LIMIT: its name, static; or
 					   NULL */
 	uint64_t	memory_peak_bytes;	/* of all together, where there

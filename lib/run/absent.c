@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/stub.h"
+#include "base/sys.h"
 #include "plan/plan.h"
 #include "run/become.h"
 
@@ -208,14 +209,87 @@ nsrun_absents_make(struct nsrun_absents *a, size_t *i, size_t end, int *dir)
 	return rc;
 }
 
-void
-nsrun_absents_remake(struct nsrun_absents *a)
+/* Those whose directory is gone make room for others. */
+static void
+forget_removed(struct nsrun_absents *a)
 {
-	struct stat dir;
+	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < a->n; i++)
-		if (fstat(a->v[i].dir_fd, &dir) == 0)
-			have(a, &a->v[i], &dir);
+	for (unsigned int i = 0; i < a->n; i++) {
+		struct nsrun_absent *one = &a->v[i];
+		struct stat st;
+
+		if (one->is_alone && fstat(one->dir_fd, &st) == 0 &&
+		    st.st_nlink == 0) {
+			nsrun_locks_set(&a->locks, &one->lock, F_UNLCK);
+			if (one->look_fd != one->dir_fd)
+				nsrun_fd_close(&one->look_fd);
+			nsrun_fd_close(&one->dir_fd);
+			continue;
+		}
+		a->v[n++] = *one;
+	}
+	a->n = n;
+}
+
+static struct nsrun_absent *
+find(struct nsrun_absents *a, size_t i, const struct stat *dir)
+{
+	for (unsigned int k = 0; k < a->n; k++)
+		if (a->v[k].mount == i && is_dir(a->v[k].dir_fd, dir))
+			return &a->v[k];
+	return NULL;
+}
+
+/* The directory of mount i's name, in the tree; -1: there is none. */
+static int
+open_in_tree(const struct nsrun_absents *a, size_t i, int tree, size_t n)
+{
+	const char *target = a->plan->mounts.v[i].target + n + 1;
+	const char *slash = strrchr(target, '/');
+	size_t length = slash ? (size_t)(slash - target) : 0;
+	char path[PATH_MAX] = ".";
+
+	if (length >= sizeof path)
+		return -1;
+	if (length > 0) {
+		memcpy(path, target, length);
+		path[length] = '\0';
+	}
+	return sys_openat2(tree, path, O_PATH | O_DIRECTORY | O_NOFOLLOW |
+	    O_CLOEXEC, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+}
+
+void
+nsrun_absents_follow(struct nsrun_absents *a, size_t i, int tree, size_t n)
+{
+	nsrun_autoclose int dir = open_in_tree(a, i, tree, n);
+	struct nsrun_absent *one;
+	struct stat st;
+
+	if (dir < 0 || fstat(dir, &st) < 0)
+		return;
+	one = find(a, i, &st);
+	if (one) {
+		have(a, one, &st);
+		return;
+	}
+	if (a->n == NSRUN_ABSENT_MAX)
+		forget_removed(a);
+	if (a->n == NSRUN_ABSENT_MAX)
+		return;
+	one = &a->v[a->n];
+	*one = (struct nsrun_absent){
+		.mount = i, .dir_fd = dir, .is_alone = true,
+	};
+	if (!nsrun_locks_find(&a->locks, a->plan->mounts.v[i].pin.uid, &st,
+	    name_of(a, one), &one->lock) ||
+	    !nsrun_locks_share(&a->locks, &one->lock))
+		return;
+	one->look_fd = open_look(a, one, &st);
+	nsrun_fd_take(&dir);
+	a->n++;
+	have(a, one, &st);
 }
 
 /* Out of the way, under a name that is free; never over anything. */
@@ -254,7 +328,9 @@ remove_stub(const struct nsrun_absent *one, const char *name,
 static void
 clear(struct nsrun_absents *a, const struct nsrun_absent *one, int report_fd)
 {
-	struct nsrun_violation v = { .mount = one->mount };
+	struct nsrun_violation v = {
+		.mount = one->mount, .what = NSRUN_VIOLATION_APPEARED,
+	};
 	const char *name = name_of(a, one);
 	bool alone;
 	struct stat st;
