@@ -53,7 +53,7 @@ for caller in $callers; do
 	planted "... in a directory that is gone" "git init -q .; git init -q \$top/s; git -C \$top/s commit -q --allow-empty -m s
 		git submodule --quiet add \$top/s a/b/mod; git commit -qm m; git rm -q .gitmodules; rm -rf a .git/modules" \
 		'mkdir -p a/b; evil a/b/mod; touch a/b/mod/x' 'git status'
-	for with in "--profile repository-hook" "--profile git-worktree" "--profile quality-gate"; do
+	for with in "--profile repository-hook" "--profile document-parser" "--profile quality-gate"; do
 		planted "... with $with" "$clone" 'evil mod; touch mod/x' 'git status'
 	done
 	planted "... in an index that is split" "$clone
