@@ -307,7 +307,7 @@ add_tree(struct nsrun_build *b)
 	    nsrun_build_credentials(b) < 0)
 		return -1;
 	if (nsrun_build_roots(b) < 0 || nsrun_build_git(b) < 0 ||
-	    nsrun_build_masks(b) < 0)
+	    nsrun_build_walk(b) < 0 || nsrun_build_masks(b) < 0)
 		return -1;
 	/* With all that covers a place: it looks at what can be reached. */
 	return nsrun_build_scan(b);
@@ -432,6 +432,7 @@ fill(struct nsrun_build *b)
 	for (size_t i = 0; i < b->n_roots; i++)
 		nsrun_fd_close(&b->roots[i].pin.fd);
 	nsrun_fd_close(&b->lower_fd);
+	nsrun_build_walk_deinit(b);
 	nsrun_session_free(b->own_session);
 	return rc;
 }

@@ -202,7 +202,8 @@ fill(struct nsrun_build *b, const struct nsrun_gitview *v)
 	    add_names(b, v->dir_fd, v->dir, own_names, N_NAMES(own_names)) <
 	    0 || add_shared_index(b, v) < 0)
 		return -1;
-	if (v->common != v->dir && add_linked(b, v) < 0)
+	if ((v->common != v->dir && add_linked(b, v) < 0) ||
+	    nsrun_build_git_keep_links(b, v) < 0)
 		return -1;
 	return v->is_linked ? nsrun_build_git_link(b, v) : 0;
 }
@@ -275,6 +276,8 @@ add_none(struct nsrun_build *b, const struct nsrun_gitview *v)
 {
 	if (!v->worktree)
 		return 0;	/* the project itself is the repository */
+	if (nsrun_build_git_keep_links(b, v) < 0)
+		return -1;
 	if (v->is_linked)
 		return nsrun_build_add(b, NSRUN_MOUNT_MASK, NSRUN_MOUNT_EXACT,
 		    NULL, nsrun_build_text(b, "%s/.git", v->worktree));
@@ -314,13 +317,42 @@ nsrun_build_git_open(struct nsrun_build *b, struct nsrun_gitview *view,
 	    "is a root that is not in the plan", root->path, NULL);
 }
 
+/*
+ * A root that is written is no bare repository: masks keep what is there, but
+ * not a file commondir from being made, which would lead the host's git away.
+ */
+static int
+check_roots(struct nsrun_build *b)
+{
+	const struct nsrun_mounts *mounts = &b->plan->mounts;
+
+	for (size_t i = 0; i < mounts->n; i++) {
+		const struct nsrun_mount *m = &mounts->v[i];
+
+		if (!(m->flags & NSRUN_MOUNT_GRANT) || b->runs_git ||
+		    m->flags & NSRUN_MOUNT_RDONLY || (b->project &&
+		    !strcmp(m->target, b->project->path)))
+			continue;
+		if (nsrun_gitview_is_bare(m->pin.fd))
+			return nsrun_err_rule(b->err, NSRUN_STEP_ROOT,
+			    "is a bare repository, and its hooks would be the"
+			    " command's: grant it with --ro, or as the project",
+			    m->target, NULL);
+	}
+	return 0;
+}
+
 int
 nsrun_build_git(struct nsrun_build *b)
 {
 	struct nsrun_gitview view;
 	int rc;
 
-	if (!b->project || b->profile->git == NSRUN_GIT_UNSAID)
+	if (b->profile->git == NSRUN_GIT_UNSAID)
+		return 0;
+	if (check_roots(b) < 0)
+		return -1;
+	if (!b->project)
 		return 0;
 	rc = nsrun_build_git_open(b, &view, b->project);
 	if (rc < 0)
