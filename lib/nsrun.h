@@ -130,6 +130,8 @@ enum nsrun_reason {
 	NSRUN_REASON_DEADLINE,	/* --timeout */
 	NSRUN_REASON_CANCELLED,	/* its caller died, or asked for its end */
 	NSRUN_REASON_FAILED,	/* never ran: see the nsrun_err */
+	NSRUN_REASON_OOM,	/* it used up its memory: limit */
+	NSRUN_REASON_LIMIT,	/* it met another bound on all of it: limit */
 	NSRUN_N_REASONS
 };
 
@@ -146,6 +148,14 @@ struct nsrun_result {
 	unsigned int	n_killed;	/* processes killed after the command */
 	unsigned int	n_violations;	/* masked names at which something
 					   appeared, see nsrun-status(5) */
+	const char	*limit;		/* OOM, LIMIT: its name, static; or
+					   NULL */
+	uint64_t	memory_peak_bytes;	/* of all together, where there
+						   is a cgroup; or 0 */
+	uint64_t	processes_peak;		/* likewise */
+	uint64_t	grown_bytes;	/* of what it may write, where that is
+					   watched; or 0 */
+	uint64_t	grown_inodes;
 };
 
 /*

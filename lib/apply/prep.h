@@ -71,6 +71,7 @@ enum nsrun_message_kind {
 	NSRUN_MESSAGE_MAP,	/* write the maps of my user namespace */
 	NSRUN_MESSAGE_TERMINAL,	/* with the terminal's master, SCM_RIGHTS */
 	NSRUN_MESSAGE_JANITOR,	/* start one on this socket, SCM_RIGHTS */
+	NSRUN_MESSAGE_USERNS,	/* my user namespace, SCM_RIGHTS */
 	NSRUN_MESSAGE_COMMAND,	/* said by the command, whose pid is seen */
 	NSRUN_MESSAGE_READY,	/* the command was exec'ed */
 	NSRUN_MESSAGE_REPORT,	/* everything inside is dead and reaped */

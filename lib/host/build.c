@@ -266,6 +266,8 @@ set_supervision(struct nsrun_build *b)
 		    b->request->timeout_ms : b->profile->wall_ms,
 		.max_output_bytes = b->request->max_output_bytes,
 		.reports = b->request->reports,
+		.watches_writes = b->plan->limits[NSRUN_LIMIT_WRITE].set ||
+		    b->plan->limits[NSRUN_LIMIT_INODES].set,
 		.thread_is_process = b->request->for_program,
 	};
 }

@@ -171,10 +171,6 @@ nsrun_build_cgroup(struct nsrun_build *b)
 	struct nsrun_cgroup_plan *cgroup = &b->plan->cgroup;
 
 	cgroup->use = b->request->cgroup_use;
-	if (b->plan->limits[NSRUN_LIMIT_WRITE].set ||
-	    b->plan->limits[NSRUN_LIMIT_INODES].set)
-		return nsrun_err_rule(b->err, NSRUN_STEP_OPTION,
-		    "cannot be enforced yet", "write, inodes", NULL);
 	for (int i = 0; i < NSRUN_N_LIMITS; i++) {
 		enum nsrun_limit_kind kind = (enum nsrun_limit_kind)i;
 

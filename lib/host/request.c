@@ -250,6 +250,19 @@ set_timeout(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 	return 0;
 }
 
+/* What --limit write=SIZE says. */
+static int
+set_max_write(struct nsrun_request *r, const char *value,
+    struct nsrun_err *err)
+{
+	struct nsrun_limit *limit = &r->limits[NSRUN_LIMIT_WRITE];
+
+	if (nsrun_limit_value(NSRUN_LIMIT_WRITE, value, &limit->value) < 0)
+		return bad(err, "is not a size like 10M", value);
+	limit->set = true;
+	return 0;
+}
+
 static int
 set_max_output(struct nsrun_request *r, const char *value,
     struct nsrun_err *err)
@@ -288,6 +301,8 @@ const struct nsrun_request_word nsrun_request_words[] = {
 	    nsrun_request_set_on_hazard },
 	{ "timeout", "DURATION", "end it then: 500ms, 30s, 10m, none",
 	    set_timeout },
+	{ "max-write", "SIZE", "end it when its roots grew by more: 10G",
+	    set_max_write },
 	{ "max-output", "SIZE", "pass on so much of each stream: 64K, 10M",
 	    set_max_output },
 };

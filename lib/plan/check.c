@@ -208,6 +208,23 @@ check_process(const struct nsrun_plan *plan, struct nsrun_err *err)
 	return 0;
 }
 
+/* A face that sets it and does not watch would be believed. */
+static int
+check_budget(const struct nsrun_plan *plan, struct nsrun_err *err)
+{
+	bool set = plan->limits[NSRUN_LIMIT_WRITE].set ||
+	    plan->limits[NSRUN_LIMIT_INODES].set;
+
+	if (set != plan->supervision.watches_writes)
+		return broken(err, "a limit of writes goes with a watcher",
+		    NULL);
+	if (set && !(plan->namespaces & CLONE_NEWPID &&
+	    plan->namespaces & CLONE_NEWUSER))
+		return broken(err, "a limit of writes needs user and pid"
+		    " namespaces of its own", NULL);
+	return 0;
+}
+
 static int
 check_cgroup(const struct nsrun_plan *plan, struct nsrun_err *err)
 {
@@ -235,7 +252,8 @@ int
 nsrun_plan_check(const struct nsrun_plan *plan, struct nsrun_err *err)
 {
 	if (check_identity(plan, err) < 0 || check_mounts(plan, err) < 0 ||
-	    check_process(plan, err) < 0 || check_cgroup(plan, err) < 0)
+	    check_process(plan, err) < 0 || check_cgroup(plan, err) < 0 ||
+	    check_budget(plan, err) < 0)
 		return -1;
 	if (plan->loopback && !(plan->namespaces & CLONE_NEWNET))
 		return broken(err, "loopback is brought up only in a network"

@@ -187,6 +187,7 @@ struct nsrun_supervision {
 	uint64_t	max_output_bytes;	/* each stream; 0: no cap */
 	bool		ends_with_input;	/* a second after it, or when
 						   nobody takes its output */
+	bool		watches_writes;	/* limits WRITE, INODES */
 	bool		reports;	/* its namespaces' numbers are wanted */
 	bool		thread_is_process;	/* our thread lives as long as
 						   we do: PDEATHSIG is usable */

@@ -376,6 +376,17 @@ nsrun_cgroup_deinit(struct nsrun_cgroup *cgroup)
 }
 
 void
+nsrun_cgroup_acknowledge(const struct nsrun_cgroup *cgroup)
+{
+	const int fds[] = { cgroup->memory_fd, cgroup->pids_fd };
+	char text[512];
+
+	for (int i = 0; i < 2; i++)
+		if (fds[i] >= 0)
+			(void)!pread(fds[i], text, sizeof text, 0);
+}
+
+void
 nsrun_cgroup_read(const struct nsrun_cgroup *cgroup,
     struct nsrun_cgroup_used *used)
 {

@@ -84,6 +84,8 @@ struct nsrun_cgroup_used {
 	uint64_t	oom_kills;	/* processes */
 	uint64_t	forks_refused;
 };
+/* One of the two changed: from now on, poll(2) tells of the next time. */
+void nsrun_cgroup_acknowledge(const struct nsrun_cgroup *cgroup);
 void nsrun_cgroup_read(const struct nsrun_cgroup *cgroup,
     struct nsrun_cgroup_used *used);
 

@@ -41,7 +41,7 @@ nsrun_run_init(struct nsrun_run *run, const struct nsrun_plan *plan)
 		.watch_fd = -1, .signal_fd = -1, .stop_fd = -1,
 		.userns_fd = -1, .terminal_fd = -1, .tty_fd = -1,
 		.janitor_fd = -1, .report_fd = -1, .command_fd = -1,
-		.cgroup = NSRUN_CGROUP_INIT,
+		.cgroup = NSRUN_CGROUP_INIT, .budget = NSRUN_BUDGET_INIT,
 	};
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)
 		run->relays[i] = (struct nsrun_relay){
@@ -61,6 +61,7 @@ nsrun_run_deinit(struct nsrun_run *run)
 			continue;
 	}
 	nsrun_netns_end(run);
+	nsrun_budget_deinit(&run->budget);
 	nsrun_cgroup_deinit(&run->cgroup);
 	/* Ours to reap, if it is done; else whoever takes over. */
 	nsrun_run_wait_janitor(run);
@@ -90,6 +91,7 @@ nsrun_run_close_others(const struct nsrun_run *run, int more)
 		run->janitor_fd, run->report_fd, run->command_fd, more,
 		run->cgroup.base_fd, run->cgroup.dir_fd, run->cgroup.self_fd,
 		run->cgroup.memory_fd, run->cgroup.pids_fd,
+		run->budget.socket_fd, run->budget.userns_fd,
 		run->relays[0].from_fd, run->relays[0].to_fd,
 		run->relays[1].from_fd, run->relays[1].to_fd,
 		run->relays[2].from_fd, run->relays[2].to_fd,
@@ -360,8 +362,9 @@ nsrun_launch(struct nsrun_run *run, struct nsrun_err *err)
 	else if (nsrun_plan_check(run->plan, err) == 0 &&
 	    nsrun_prepared_build(&p, run, err) == 0 &&
 	    allocate_relays(run, err) == 0 &&
+	    nsrun_budget_open(&run->budget, run->plan, err) == 0 &&
 	    nsrun_cgroup_open(&run->cgroup, &run->plan->cgroup, err) == 0) {
-		p.prep.cgroup_fd = run->cgroup.dir_fd;
+		nsrun_prepare_for_cgroup(&p.prep, run);
 		nsrun_netns_prepare(&p.prep);
 		rc = clone_blocked(&p.prep, run, err);
 	}
