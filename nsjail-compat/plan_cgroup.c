@@ -58,7 +58,7 @@ plan_v2(struct nsjail *n, struct nsrun_plan *plan, int64_t swap)
 		return nsjail_refuse(n, "cgroup_net_cls_classid", "is of cgroup"
 		    " v1; v2 has nothing like it", NULL);
 	plan->cgroup.use = NSRUN_CGROUP_REQUIRE;
-	plan->cgroup.moves_caller = true;
+	plan->cgroup.moves_caller = plan->cgroup.soft = true;
 	plan->cgroup.prefix = "NSJAIL.";
 	plan->cgroup.self_prefix = "NSJAIL_SELF.";
 	if (nsjail_field_given(&nsjail_config_message, c, "cgroupv2_mount"))

@@ -31,6 +31,8 @@ struct nsrun_cgroup_plan {
 	struct nsrun_cgroup_setting *settings;	/* written in this order */
 	size_t		n_settings;
 	bool		moves_caller;	/* our process may be moved, too */
+	bool		soft;		/* what meets a bound is refused more,
+					   and not the end of all */
 };
 
 const char *nsrun_cgroup_use_name(enum nsrun_cgroup_use use);

@@ -308,6 +308,8 @@ open_scope(struct nsrun_cgroup *cg, struct nsrun_cgroup_base *base,
 	cg->dir_fd = make_dir(cg->base_fd, prefix(plan), cg->name, err);
 	if (cg->dir_fd < 0 || write_settings(cg, base, plan, err) < 0)
 		return -1;
+	if (plan->soft)
+		return 0;
 	cg->memory_fd = open_events(cg->dir_fd, "memory.events");
 	cg->pids_fd = open_events(cg->dir_fd, "pids.events");
 	return 0;
