@@ -201,4 +201,62 @@ done
 status "no pasta: 255" 255 as user env PATH=/nonexistent \
 	"$work"/jail -q -c / --user_net -- /bin/true
 like "no pasta: why" "$said" "*takes pasta(1)*passt*"
+
+# And pasta(1) itself, to a network that is only told to lead outside.
+config gateway 'user_net { backend: PASTA pasta { ip6_enabled: false } }'
+config inbound 'mount_proc: true user_net { rule4 { direction: HOST_TO_GUEST
+	proto: TCP action: REDIRECT dport: 8081 redirect_port: 8181 } }'
+out='ip link set lo up && ip addr add 192.0.2.1/24 dev v0 &&
+	ip route add default via 192.0.2.254 || exit 99'
+# What says WORD to whoever connects to a port of its own loopback.
+cat >"$work"/server <<'EOF'
+use IO::Socket::INET;
+my $s = IO::Socket::INET->new(LocalAddr => $ARGV[1], LocalPort => $ARGV[0],
+    Listen => 5, ReuseAddr => 1) or die "listen: $!";
+$| = 1;
+print "listens\n";
+while (my $c = $s->accept) { print $c "$ARGV[2]\n"; close $c; }
+EOF
+cat >"$work"/client <<'EOF'
+use IO::Socket::INET;
+my $s = IO::Socket::INET->new(PeerAddr => $ARGV[1], PeerPort => $ARGV[0],
+    Timeout => 5) or die "connect: $!";
+print <$s>;
+EOF
+for caller in $callers; do
+	why=$(command -v pasta >/dev/null || echo "pasta is not installed")
+	[ "$why" ] || as $caller test -w /dev/net/tun || why="no /dev/net/tun"
+	[ "$why" ] || perl -MIO::Socket::INET -e 1 2>/dev/null || why="no perl"
+	[ "$why" ] || in_net $caller "$out" >/dev/null || why="no veth pair"
+	[ -z "$why" ] || { skip "$caller: pasta(1)" "$why"; continue; }
+	said=$(in_net $caller "$out"'
+		perl "$1"/server 7777 127.0.0.1 from-host >/dev/null & h=$!
+		"$1"/jail -q -C "$1"/gateway.cfg -c / -- /bin/sh -c "
+			ip -4 -o addr show eth0
+			for i in 1 2 3 4 5 6 7 8 9; do
+				perl $1/client 7777 10.255.255.1 && break
+				sleep 0.3
+			done"
+		"$1"/jail -q -c / --user_net -- /usr/bin/perl \
+			"$1"/client 7777 10.255.255.1 || echo not by default
+		kill $h' "$work")
+	like "$caller: pasta: the address that was asked for" "$said" \
+		"*inet 10.255.255.2/24*"
+	like "$caller: pasta: the gateway is the host, if so" "$said" \
+		"*from-host*"
+	like "$caller: pasta: and is not, with --user_net" "$said" \
+		"*from-host*not by default*"
+	said=$(in_net $caller "$out"'
+		"$1"/jail -q -t 30 -C "$1"/inbound.cfg -c / -- /usr/bin/perl \
+			"$1"/server 8181 0.0.0.0 from-jail >"$2" 2>&1 & j=$!
+		for i in $(seq 40); do
+			perl "$1"/client 8081 127.0.0.1 2>/dev/null |
+				grep from-jail && break
+			sleep 0.25
+		done
+		kill $j; wait $j' "$work" "$work/$caller/out")
+	is "$caller: pasta: a port that leads in" "$said" from-jail
+	is "$caller: pasta: all of them have ended" "$(ps -e -o args= |
+		grep "^pasta -f -q.*10\.255\.255\.2")" ""
+done
 done_testing
