@@ -13,6 +13,7 @@
 #include "base/sys.h"
 #include "helper.h"
 #include "host/identity.h"
+#include "host/keys.h"
 #include "host/request.h"
 #include "opts.h"
 #include "plan/plan.h"
@@ -182,6 +183,17 @@ run_request(struct opts *opts, const struct nsrun_temp *temp, int signal_fd,
 	return run_request(opts, temp, signal_fd, watch_fd, err);
 }
 
+/* A key that is new gets its ids now: what a plan needs is there by then. */
+static int
+record_key(const struct nsrun_request *request, struct nsrun_err *err)
+{
+	uid_t uid;
+	gid_t gid;
+
+	return request->as != NSRUN_AS_KEY || nsrun_key_find(request->as_name,
+	    true, &uid, &gid, err) >= 0 ? 0 : -1;
+}
+
 /* With the session's directory on the host, where that is asked for. */
 static int
 run_session(struct opts *opts, int signal_fd, int watch_fd,
@@ -194,6 +206,8 @@ run_session(struct opts *opts, int signal_fd, int watch_fd,
 	uid_t uid;
 	gid_t gid;
 
+	if (record_key(request, err) < 0)
+		return HELPER_FAILED;
 	if (request->host_temp) {
 		nsrun_identity_expect(request, &uid, &gid);
 		if (nsrun_temp_make(&temp, uid, gid, err) < 0)
