@@ -268,7 +268,7 @@ const struct nsrun_request_word nsrun_request_words[] = {
 	{ "rw", "DIR", "one more tree, writable", add_rw },
 	{ "mask", "PATH|GLOB", "not to be seen, changed or made in a root",
 	    nsrun_request_add_mask },
-	{ "as", "WHO", "keep, owner, key:NAME, user:NAME or UID:GID: on the host",
+	{ "as", "WHO", "keep, owner, key:NAME, user:NAME or UID:GID",
 	    set_as },
 	{ "env", "NAME[=VALUE]", "grant or set a variable", add_env },
 	{ "temp", "private|host", "TMPDIR: in memory, or the same path outside",
