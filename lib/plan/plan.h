@@ -61,6 +61,7 @@ struct nsrun_identity {
 	const gid_t	*groups;
 	size_t		n_groups;
 	const char	*why_kept;	/* for people; NULL unless keeps_root */
+	const char	*key;		/* whose ids these are; or NULL */
 };
 
 /* A setting of the new namespaces, below /proc/sys. */
