@@ -80,6 +80,9 @@ int nsrun_build_toolchains(struct nsrun_build *b);
 /* build_overlay.c: the project becomes one; and its entry. */
 int nsrun_build_overlay(struct nsrun_build *b);
 int nsrun_build_overlay_root(struct nsrun_build *b, struct nsrun_granted *root);
+/* What of a tree is the host's own, also beneath the overlay; borrowed. */
+int nsrun_build_host_fd(const struct nsrun_build *b,
+    const struct nsrun_mount *m);
 /* build_roots.c: the granted roots and controls. */
 int nsrun_build_open_roots(struct nsrun_build *b);
 int nsrun_build_roots(struct nsrun_build *b);

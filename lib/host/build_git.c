@@ -301,7 +301,7 @@ mask_absent(struct nsrun_build *b)
 	    b->project->path, NULL) : 0;
 }
 
-/* By the root's own descriptor, which is the plan's by now. */
+/* By the root's own descriptor, and beneath an overlay: it is not written. */
 int
 nsrun_build_git_open(struct nsrun_build *b, struct nsrun_gitview *view,
     const struct nsrun_granted *root)
@@ -312,7 +312,8 @@ nsrun_build_git_open(struct nsrun_build *b, struct nsrun_gitview *view,
 		if (mounts->v[i].flags & NSRUN_MOUNT_GRANT &&
 		    !strcmp(mounts->v[i].target, root->path))
 			return nsrun_gitview_open_at(view, &b->plan->arena,
-			    root->path, mounts->v[i].pin.fd, b->err);
+			    root->path, nsrun_build_host_fd(b,
+			    &mounts->v[i]), b->err);
 	return nsrun_err_rule(b->err, NSRUN_STEP_PLAN,
 	    "is a root that is not in the plan", root->path, NULL);
 }

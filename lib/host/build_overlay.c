@@ -147,6 +147,12 @@ take(struct nsrun_build *b, int *fd)
 }
 
 int
+nsrun_build_host_fd(const struct nsrun_build *b, const struct nsrun_mount *m)
+{
+	return m->flags & NSRUN_MOUNT_MADE ? b->lower_fd : m->pin.fd;
+}
+
+int
 nsrun_build_overlay(struct nsrun_build *b)
 {
 	const struct nsrun_store_item *item = b->request->overlay_item;

@@ -95,8 +95,7 @@ find_trees(struct nsrun_build *b, struct nsrun_build_trees *trees)
 			continue;
 		trees->entries[trees->n] = i;
 		trees->roots[trees->n++] = (struct nsrun_scan_root){
-			place_of(m), m->flags & NSRUN_MOUNT_MADE ?
-			b->lower_fd : m->pin.fd,
+			place_of(m), nsrun_build_host_fd(b, m),
 		};
 	}
 	return 0;

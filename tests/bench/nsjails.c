@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nsjails NULL RUNS OC-NSJAIL ENGINE [NSJAIL]: what the command line of oc-nsjail
- * costs over the same plan without it, 11 mounts and a policy of 40 calls, by
- * words and by a configuration; and how late an exit is noticed.
+ * nsjails NULL RUNS OC-NSJAIL ENGINE [NSJAIL]: what the command line of
+ * oc-nsjail costs over the same plan without it, 11 mounts and a policy of 40
+ * calls, by words and by a configuration; and how late an exit is noticed.
  */
 #include "bench.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Limits of cgroups as a command line says them: what of v2 is in the plan, what
- * of v1 is written, in a tree that only looks like one.
+ * Limits of cgroups as a command line says them: what of v2 is in the plan,
+ * what of v1 is written, in a tree that only looks like one.
  */
 #include "tests/unit/table.h"
 

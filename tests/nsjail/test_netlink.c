@@ -13,7 +13,9 @@
 static void
 test_nested(void **state)
 {
-	const struct ifinfomsg body = { .ifi_family = AF_UNSPEC, .ifi_index = 7 };
+	const struct ifinfomsg body = {
+		.ifi_family = AF_UNSPEC, .ifi_index = 7,
+	};
 	const uint32_t parent = 42, mode = MACVLAN_MODE_BRIDGE;
 	static const uint8_t mac[6] = { 2, 0, 0, 0, 0, 9 };
 	_Alignas(struct nlmsghdr) char buf[1024] = "";
