@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench OC-NSRUN NULL [RUNS [homes]]: launches against Debian's bwrap with the first
- * seed's command line, interleaved, so that what else the machine does hits
- * both. Times are medians with p10 and p99; what counts are the ratios. With
- * `homes`, what homes add to a launch and no more.
+ * bench OC-NSRUN NULL [RUNS [homes]]: launches against Debian's bwrap with the
+ * first seed's command line, interleaved, so that what else the machine does
+ * hits both. Times are medians with p10 and p99; what counts are the ratios.
+ * With `homes`, what homes add to a launch and no more.
  */
 #include "bench.h"
 
