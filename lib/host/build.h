@@ -44,6 +44,7 @@ struct nsrun_build {
 	struct nsrun_build_trees	*trees;		/* that are writable */
 	struct nsrun_words		toolchains;	/* that are shown */
 	const char			*home_layer;	/* beneath it; NULL */
+	int				layer_fd;	/* its; borrowed */
 	int				home_fd;	/* a kept one; borrowed;
 							   or -1 */
 	struct nsrun_err		*err;
@@ -65,14 +66,12 @@ int nsrun_build_home(struct nsrun_build *b);
 bool nsrun_build_home_hides(const struct nsrun_build *b, const char *mask);
 /* Could something be mounted at path, which is in the home? */
 bool nsrun_build_home_has_room(const struct nsrun_build *b, const char *path);
-/* home_hidden.c: names in the layer at fd and path that are not to be shown, in
- * order, NULL at the end; NULL: an error. */
-const char *const *nsrun_build_hidden(struct nsrun_build *b,
-    const char *layer);
+/* home_hidden.c: names in the home's layer that are not to be shown, in order,
+ * NULL at the end; NULL: an error. */
+const char *const *nsrun_build_hidden(struct nsrun_build *b);
 /* As the layer has it: rel, relative to it, without links on the way; NULL:
  * it leads out, or is not there. The last name may be a link. */
-const char *nsrun_build_in_layer(struct nsrun_build *b, const char *layer,
-    const char *rel);
+const char *nsrun_build_in_layer(struct nsrun_build *b, const char *rel);
 /* build_etc.c: a synthetic /etc. */
 int nsrun_build_etc(struct nsrun_build *b);
 /* toolchain.c: those of the home, and where variables say. */

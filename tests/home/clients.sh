@@ -31,7 +31,7 @@ for caller in $callers; do
 			is "$caller: $kind: a client, credential $how" "$(run --home $kind $copy -- python3 client.py $how 2>&1)" fine
 		done
 	done
-	for kind in tmpfs private private=key overlay; do
+	for kind in tmpfs private private=key private=new overlay; do
 		# shellcheck disable=SC2086
 		is "$caller: $kind: $n at once" "$(at_once --home $kind $copy)" $n
 	done
@@ -45,6 +45,6 @@ print(sqlite3.connect(os.environ["HOME"] + "/.claude/history.db").execute("SELEC
 	fails "$caller: ... that tries" run --home tmpfs --credential "$h/.claude/.credentials.json" -- python3 client.py inplace
 	fails "$caller: ... by renaming" run --home tmpfs --credential "$h/.claude/.credentials.json" -- python3 client.py rename
 	is "$caller: the host's home is as it was" "$(tree "$h")" "$before"
-	as "$caller" "$oc" home --state-dir "$state" release private=key overlay=key
+	as "$caller" "$oc" home --state-dir "$state" release private=key private=new overlay=key
 done
 done_testing

@@ -156,6 +156,18 @@ cat: $h/x: No such file or directory"
 	status "$caller: home list of nothing" 0 as "$caller" "$oc" home --state-dir "$work/$caller/none" list
 	fails "$caller: ... makes nothing" test -e "$work/$caller/none"
 
+	# A kernel that cannot: the reason, and no other home in its place.
+	if command -v strace >/dev/null && as "$caller" strace -f -o /dev/null -e inject=mount:error=ENODEV true 2>/dev/null; then
+		cannot() { as "$caller" strace -f -o /dev/null -e inject=mount:error="$1" "$oc" run --stdin null --home overlay -- true; }
+		for error in ENODEV EPERM EINVAL ENOMEM; do
+			status "$caller: an overlay that the kernel refuses: $error" 125 cannot $error
+			like "$caller: ... says so" "$said" "oc-nsrun: mount $h: overlay: *"
+		done
+		like "$caller: ... what to do about it" "$(cannot ENODEV 2>&1)" "*hint: *modprobe overlay"
+	else
+		skip "$caller: an overlay that the kernel refuses" "strace is not here, or may not"
+	fi
+
 	# In a plan.
 	like "$caller: explain: private" "$(as "$caller" "$oc" explain --home private=z --state-dir "$work/none" -- true)" \
 		"*rw *$work/none/home/z/home*"

@@ -100,9 +100,9 @@ for caller in $callers; do
 	status "$caller: no JSON" 0 back -- sh -c 'echo other >"$1"' sh "$c"
 	is "$caller: ... is handed back" "$(said)" other
 	reset
-	is "$caller: a record tells" "$(back --status-fd 3 -- sh -c 'echo "{}" >"$1"' sh "$c" 3>&1 | grep '"event":"credential"' |
-		sed 's/.*\("path".*\)}/\1/')" "\"path\":\"$c\",\"returned\":true,\"why\":null"
-	is "$caller: ... of what was not" "$(back --status-fd 3 -- sh -c ': >"$1"' sh "$c" 3>&1 2>/dev/null | grep -o '"returned":[a-z]*')" '"returned":false'
+	is "$caller: a record tells" "$(back --status-fd 3 -- sh -c 'echo "{}" >"$1"' sh "$c" 3>&1 | grep '"event": "credential"' |
+		sed 's/.*\("path".*\)}/\1/')" "\"path\": \"$c\", \"returned\": true, \"why\": null"
+	is "$caller: ... of what was not" "$(back --status-fd 3 -- sh -c ': >"$1"' sh "$c" 3>&1 2>/dev/null | grep -o '"returned": [a-z]*')" '"returned": false'
 
 	# Launches in one home: the first one to end hands back, the others agree.
 	reset
