@@ -397,7 +397,8 @@ nsrun_plan_new(struct nsrun_plan **plan, const struct nsrun_request *request,
 {
 	struct nsrun_profile profile;
 	struct nsrun_build b = {
-		.request = request, .home_fd = -1, .lower_fd = -1, .err = err,
+		.request = request, .home_fd = -1, .lower_fd = -1,
+		.merged_fd = -1, .err = err,
 	};
 	int rc = -1;
 
