@@ -106,7 +106,7 @@ diff(struct overlay *o, const struct words *w, const char *const *reserved,
 	struct nsrun_baseline b;
 	struct nsrun_changes c = {
 		.layer_fd = o->layer_fd, .project_fd = o->project_fd,
-		.baseline = &b, .reserved = reserved,
+		.notes_fd = o->item.fd, .baseline = &b, .reserved = reserved,
 		.tell = overlay_list_one, .arg = &list, .err = err,
 	};
 	int rc = load(&b, o, err);

@@ -17,6 +17,7 @@
 #include "host/request.h"
 #include "overlay/baseline.h"
 #include "overlay/dir.h"
+#include "overlay/layer.h"
 #include "overlay_list.h"
 
 static const char kind[] = "overlays";
@@ -126,8 +127,10 @@ open_upper(struct overlay *o, struct nsrun_err *err)
 
 	o->layer_fd = layer < 0 ? -1 : openat(layer, "upper", O_RDONLY |
 	    O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return o->layer_fd < 0 && errno != ENOENT ?
-	    fail(err, "open", o->item.path) : 0;
+	if (o->layer_fd < 0)
+		return errno == ENOENT ? 0 : fail(err, "open", o->item.path);
+	return nsrun_layer_restore(o->item.fd, o->layer_fd) < 0 ?
+	    fail(err, "chmod", o->item.path) : 0;
 }
 
 static int

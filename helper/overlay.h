@@ -7,6 +7,7 @@
  *	overlays/NAME/busy	locked while a sandbox has it
  *	overlays/NAME/layer	upper and work: the kernel's
  *	overlays/NAME/pending	what an apply may have left
+ *	overlays/NAME/closed	what is open only to be listed
  *
  * It is one user's at a time: run, diff, apply and discard hold it alone.
  */

@@ -122,7 +122,8 @@ overlay_list_tell(const struct overlay *o, FILE *out, struct nsrun_err *err)
 	struct overlay_list list = { .out = out };
 	struct nsrun_changes c = {
 		.layer_fd = o->layer_fd, .project_fd = o->project_fd,
-		.tell = overlay_list_one, .arg = &list, .err = err,
+		.notes_fd = o->item.fd, .err = err,
+		.tell = overlay_list_one, .arg = &list,
 	};
 	int rc = -1;
 

@@ -328,7 +328,8 @@ textdiff_print(FILE *out, const struct nsrun_change *change)
 		old = text_of(old_fd, &n_old, &why);
 	}
 	if (is) {
-		new_fd = nsrun_layer_open(change->layer_fd, change->name, e);
+		new_fd = nsrun_layer_open(change->layer_fd, change->name, e,
+		    change->place);
 		new = text_of(new_fd, &n_new, &why);
 	}
 	if (old && new && n_old == n_new && !memcmp(old, new, n_old))

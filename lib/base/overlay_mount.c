@@ -229,7 +229,9 @@ make(const struct maker *k)
 		set_gathered(k, fs);
 	else
 		set_by_path(k, fs);
+	/* One that has just ended may be mounted still: no index minds that. */
 	if (sys_fsconfig(fs, FSCONFIG_SET_FLAG, "userxattr", NULL) < 0 ||
+	    sys_fsconfig(fs, FSCONFIG_SET_STRING, "index", "off") < 0 ||
 	    sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL) < 0)
 		give_up_create(k, fs);
 	fd = sys_fsmount(fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);

@@ -444,7 +444,7 @@ nsrun_build_plan(struct nsrun_plan **plan, const struct nsrun_session *session,
 	struct nsrun_profile profile;
 	struct nsrun_build b = {
 		.session = session, .request = request, .home_fd = -1,
-		.lower_fd = -1, .err = err,
+		.lower_fd = -1, .merged_fd = -1, .err = err,
 	};
 	int rc = -1;
 

@@ -29,6 +29,8 @@ struct nsrun_build {
 							   to; NULL: itself */
 	int				lower_fd;	/* itself, then; -1:
 							   as project->pin */
+	int				merged_fd;	/* as it will be seen;
+							   the plan's; -1 */
 	struct nsrun_granted		*roots;		/* shallow first */
 	size_t				n_roots;
 	bool				runs_git;	/* and nothing else */

@@ -261,7 +261,9 @@ add_cover(struct nsrun_build *b, const struct nsrun_gitview *v)
 	};
 	struct stat st;
 
-	if (fstat(v->dir_fd, &st) < 0)
+	/* In an overlay it is another object. */
+	if ((b->merged_fd >= 0 ? fstatat(b->merged_fd, ".git", &st,
+	    AT_SYMLINK_NOFOLLOW) : fstat(v->dir_fd, &st)) < 0)
 		return nsrun_err_sys(b->err, NSRUN_STEP_PROJECT, "fstat",
 		    v->dir, NULL);
 	m.pin = (struct nsrun_pin){

@@ -140,7 +140,7 @@ take(struct nsrun_build *b, int *fd)
 		return nsrun_err_sys(b->err, NSRUN_STEP_MOUNT, "fstat",
 		    root->path, NULL);
 	b->lower_fd = root->pin.fd;
-	root->pin.fd = nsrun_fd_take(fd);
+	root->pin.fd = b->merged_fd = nsrun_fd_take(fd);
 	root->pin.dev = st.st_dev;
 	root->pin.ino = st.st_ino;
 	return 0;

@@ -229,6 +229,7 @@ nsrun_apply_changes(struct nsrun_apply *a, struct nsrun_err *err)
 {
 	struct nsrun_changes c = {
 		.layer_fd = a->layer_fd, .project_fd = a->project_fd,
+		.notes_fd = a->dir_fd,
 		.baseline = a->baseline, .reserved = a->reserved,
 		.tells_none = true, .tell = apply_one, .arg = a, .err = err,
 	};

@@ -53,7 +53,8 @@ same_bytes(struct nsrun_changes *c, const struct nsrun_change *change)
 	    O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (y < 0)
 		return 0;
-	x = nsrun_layer_open(change->layer_fd, change->name, change->entry);
+	x = nsrun_layer_open(change->layer_fd, change->name, change->entry,
+	    change->place);
 	if (x < 0)
 		return fail(c, "open");
 	do {
@@ -151,7 +152,7 @@ descend(struct nsrun_changes *c, const struct nsrun_change *change, size_t len,
 {
 	nsrun_autoclose int host = -1;
 	nsrun_autoclose int layer = nsrun_layer_open(change->layer_fd,
-	    change->name, change->entry);
+	    change->name, change->entry, change->place);
 	int rc;
 
 	if (layer < 0)
@@ -192,6 +193,7 @@ walk_one(struct nsrun_changes *c, int layer_fd, int host_fd, const char *name,
 	struct nsrun_change change = {
 		.path = c->path, .name = name, .layer_fd = layer_fd,
 		.host_fd = host_fd, .entry = &entry,
+		.place = { c->path, c->notes_fd },
 	};
 	struct stat st;
 	int rc;
@@ -291,9 +293,13 @@ walk_dir(struct nsrun_changes *c, int layer_fd, int host_fd, size_t len,
 int
 nsrun_changes_walk(struct nsrun_changes *c)
 {
+	int rc;
+
 	c->depth = 0;
 	c->path[0] = '\0';
-	return walk_dir(c, c->layer_fd, c->project_fd, 0, false);
+	rc = walk_dir(c, c->layer_fd, c->project_fd, 0, false);
+	return nsrun_layer_restore(c->notes_fd, c->layer_fd) < 0 && rc >= 0 ?
+	    fail(c, "chmod") : rc;
 }
 
 static int
@@ -325,7 +331,8 @@ prune_one(struct nsrun_changes *c, int layer_fd, int host_fd, const char *name,
 	/* One that is changed and hides the lower one stays as it is. */
 	if (changed && entry.opaque)
 		return 0;
-	layer = nsrun_layer_open(layer_fd, name, &entry);
+	layer = nsrun_layer_open(layer_fd, name, &entry,
+	    (struct nsrun_layer_place){ c->path, c->notes_fd });
 	if (layer < 0)
 		return fail(c, "open");
 	host = nsrun_dir_open(host_fd, name);
@@ -377,5 +384,6 @@ nsrun_changes_prune(struct nsrun_changes *c)
 	c->depth = 0;
 	rc = prune_dir(c, c->layer_fd, c->project_fd, 0);
 	c->tell = saved;
-	return rc;
+	return nsrun_layer_restore(c->notes_fd, c->layer_fd) < 0 && rc >= 0 ?
+	    fail(c, "chmod") : rc;
 }

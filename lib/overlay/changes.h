@@ -34,6 +34,7 @@ struct nsrun_change {
 	const char	*name;		/* its last component */
 	int		host_fd;	/* the directory there; -1: none */
 	int		layer_fd;
+	struct nsrun_layer_place place;	/* in the layer */
 	const struct stat *was;		/* on the host; NULL: nothing */
 	const struct nsrun_layer_entry *entry;	/* NULL: DELETED */
 	bool		conflict;	/* the host's changed since */
@@ -44,6 +45,7 @@ typedef int nsrun_change_fn(void *arg, const struct nsrun_change *change);
 
 struct nsrun_changes {
 	int		layer_fd, project_fd;
+	int		notes_fd;	/* a directory, see layer.h */
 	const struct nsrun_baseline *baseline;	/* NULL: no conflict */
 	const char *const *reserved;	/* names at the top that are no
 					   command's; NULL at the end */

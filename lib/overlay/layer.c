@@ -5,12 +5,17 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/stub.h"
+#include "base/sys.h"
+
+static const char notes[] = "closed";
 
 /* The value of an attribute, cut; its length, or -1. No link is followed. */
 static ssize_t
@@ -71,6 +76,19 @@ nsrun_layer_look(int dir_fd, const char *name, struct nsrun_layer_entry *e)
 	return 0;
 }
 
+static int
+take_note(struct nsrun_layer_place place, mode_t mode)
+{
+	nsrun_autoclose int fd = openat(place.notes_fd, notes, O_WRONLY |
+	    O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	char text[16 + PATH_MAX];
+	int n = snprintf(text, sizeof text, "%o %s", (unsigned int)mode & 07777,
+	    place.path) + 1;
+
+	return fd < 0 || n > (int)sizeof text || write(fd, text, (size_t)n) !=
+	    n ? -1 : 0;
+}
+
 /* As its owner closed it: by the entry itself. */
 static int
 open_closed(int dir_fd, const char *name, mode_t mode, int flags)
@@ -112,15 +130,17 @@ is_closed(const struct nsrun_layer_entry *e)
 
 int
 nsrun_layer_open(int dir_fd, const char *name,
-    const struct nsrun_layer_entry *e)
+    const struct nsrun_layer_entry *e, struct nsrun_layer_place place)
 {
 	int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC |
 	    (e->kind == NSRUN_LAYER_DIR ? O_DIRECTORY : 0);
-	nsrun_autoclose int fd = is_closed(e) ?
-	    open_closed(dir_fd, name, e->st.st_mode, flags) :
-	    openat(dir_fd, name, flags);
+	nsrun_autoclose int fd = -1;
 	struct stat st;
 
+	if (!is_closed(e))
+		fd = openat(dir_fd, name, flags);
+	else if (take_note(place, e->st.st_mode) == 0)
+		fd = open_closed(dir_fd, name, e->st.st_mode, flags);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -1;
 	if (st.st_dev != e->st.st_dev || st.st_ino != e->st.st_ino) {
@@ -134,4 +154,49 @@ int
 nsrun_layer_leave(int fd, const struct nsrun_layer_entry *e)
 {
 	return is_closed(e) ? fchmod(fd, e->st.st_mode & 07777) : 0;
+}
+
+static int
+restore_one(int layer_fd, const char *line)
+{
+	char *end, path[64];
+	mode_t mode = (mode_t)strtoul(line, &end, 8);
+	nsrun_autoclose int fd = *end != ' ' ? -1 : sys_openat2(layer_fd,
+	    end + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC,
+	    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+
+	/* Gone; or in a directory that is closed, and so was itself before. */
+	if (fd < 0)
+		return errno == ENOENT || errno == EACCES ||
+		    errno == ENOTDIR ? 0 : -1;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	return chmod(path, mode);
+}
+
+/* From the end: what is inner was opened later. */
+int
+nsrun_layer_restore(int notes_fd, int layer_fd)
+{
+	nsrun_autoclose int fd = openat(notes_fd, notes, O_RDONLY |
+	    O_NOFOLLOW | O_CLOEXEC);
+	size_t size = 0, at;
+	char *text;
+	int rc = 0;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -1;
+	text = nsrun_file_read_fd(fd, (size_t)1 << 30, &size);
+	if (!text)
+		return -1;
+	/* One that is cut: killed before it came to that. */
+	while (size > 0 && text[size - 1])
+		size--;
+	while (rc == 0 && size > 0) {
+		for (at = size - 1; at > 0 && text[at - 1]; )
+			at--;
+		rc = restore_one(layer_fd, text + at);
+		size = at;
+	}
+	free(text);
+	return rc < 0 ? -1 : unlinkat(notes_fd, notes, 0);
 }

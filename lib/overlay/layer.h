@@ -36,14 +36,26 @@ int nsrun_layer_look(int dir_fd, const char *name,
     struct nsrun_layer_entry *entry);
 
 /*
+ * Where an entry is, for its notes: `path` in the layer, and the directory that
+ * has a file "closed" of what was opened although its owner closed it.
+ */
+struct nsrun_layer_place {
+	const char	*path;
+	int		notes_fd;
+};
+
+/*
  * Open it for reading, although its owner, who we are or can act for, may have
- * closed it. -1 with errno set, also when it is not what was looked at any
- * more. A file's mode is changed for a moment only; a directory's until
- * nsrun_layer_leave(), since what is in it cannot be looked at otherwise.
+ * closed it: then its mode is changed, a file's for a moment, a directory's
+ * until nsrun_layer_leave(), since what is in it cannot be looked at otherwise.
+ * -1 with errno set, also when it is not what was looked at any more.
  */
 int nsrun_layer_open(int dir_fd, const char *name,
-    const struct nsrun_layer_entry *entry);
+    const struct nsrun_layer_entry *entry, struct nsrun_layer_place place);
 /* Done with a directory: 0, or -1 with errno set. */
 int nsrun_layer_leave(int fd, const struct nsrun_layer_entry *entry);
+
+/* Give back the modes that one who was killed had changed, by his notes. */
+int nsrun_layer_restore(int notes_fd, int layer_fd);
 
 #endif

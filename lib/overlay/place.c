@@ -229,7 +229,7 @@ int
 nsrun_place_file(struct nsrun_apply *a, const struct nsrun_change *change)
 {
 	nsrun_autoclose int from = nsrun_layer_open(change->layer_fd,
-	    change->name, change->entry);
+	    change->name, change->entry, change->place);
 	nsrun_autoclose int to = -1;
 	int rc;
 

@@ -107,6 +107,13 @@ git_view() {
 		git status
 	like "$caller: and is told why" "$said" \
 		"oc-nsrun: option --overlay-project: is not for git itself*"
+	fresh $caller
+	as $caller mkdir .git
+	as $caller sh -c 'echo odd >.git/odd'
+	is "$caller: a .git that is no repository is read-only" "$(run $caller \
+		--overlay-project -- sh -c 'cat .git/odd; echo x 2>/dev/null \
+		>.git/odd || echo refused')" "odd
+refused"
 }
 
 scan() {
