@@ -36,7 +36,11 @@ static const struct {
 	[NSRUN_STEP_EXEC]	= { "exec", "exec-failed" },
 	[NSRUN_STEP_SUPERVISE]	= { "supervise", "kernel-refused" },
 	[NSRUN_STEP_MASK]	= { "mask", "bad-input" },
+	[NSRUN_STEP_STATE]	= { "state", "bad-input" },
+	[NSRUN_STEP_HOME]	= { "home", "bad-input" },
+	[NSRUN_STEP_CREDENTIAL]	= { "credential", "bad-input" },
 	[NSRUN_STEP_MEMORY]	= { "memory", "no-memory" },
+	[NSRUN_STEP_CGROUP]	= { "cgroup", "cgroup-refused" },
 };
 
 const char *
@@ -98,6 +102,9 @@ static const struct {
 	{ NSRUN_STEP_MASK, ENOLCK, NULL,
 	    "locks want a directory of your own, mode 0700: /run/user/UID or"
 	    " /tmp/.oc-nsrun-UID.N" },
+	{ NSRUN_STEP_STATE, EWOULDBLOCK, "lock",
+	    "another launch uses it, or it is being removed; wait for that, or"
+	    " use another name" },
 	{ NSRUN_STEP_PROC, EPERM, NULL,
 	    "a container that covers parts of /proc forbids a new procfs; run"
 	    " it with an unmasked /proc (docker: --security-opt systempaths="
@@ -115,6 +122,9 @@ static const struct {
 	    "arguments and environment are larger than the kernel allows" },
 	{ NSRUN_STEP_CHDIR, 0, NULL,
 	    "oc-nsrun explain shows what is visible in the sandbox" },
+	{ NSRUN_STEP_CGROUP, 0, NULL,
+	    "oc-nsrun doctor says what of cgroups is missing here, and which"
+	    " command gives it" },
 	{ NSRUN_STEP_FILTER, EINVAL, NULL,
 	    "the kernel has no seccomp filters, or another filter forbids"
 	    " loading one" },

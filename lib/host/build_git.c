@@ -298,6 +298,22 @@ mask_absent(struct nsrun_build *b)
 	    b->project->path, NULL) : 0;
 }
 
+/* By the root's own descriptor, which is the plan's by now. */
+int
+nsrun_build_git_open(struct nsrun_build *b, struct nsrun_gitview *view,
+    const struct nsrun_granted *root)
+{
+	const struct nsrun_mounts *mounts = &b->plan->mounts;
+
+	for (size_t i = 0; i < mounts->n; i++)
+		if (mounts->v[i].flags & NSRUN_MOUNT_GRANT &&
+		    !strcmp(mounts->v[i].target, root->path))
+			return nsrun_gitview_open_at(view, &b->plan->arena,
+			    root->path, mounts->v[i].pin.fd, b->err);
+	return nsrun_err_rule(b->err, NSRUN_STEP_PLAN,
+	    "is a root that is not in the plan", root->path, NULL);
+}
+
 int
 nsrun_build_git(struct nsrun_build *b)
 {
@@ -306,8 +322,7 @@ nsrun_build_git(struct nsrun_build *b)
 
 	if (!b->project || b->profile->git == NSRUN_GIT_UNSAID)
 		return 0;
-	rc = nsrun_gitview_open(&view, &b->plan->arena, b->project->path,
-	    b->err);
+	rc = nsrun_build_git_open(b, &view, b->project);
 	if (rc < 0)
 		return -1;
 	if (rc == 0)

@@ -59,24 +59,15 @@ nsrun_build_system(struct nsrun_build *b)
 int
 nsrun_build_private(struct nsrun_build *b)
 {
-	static const char *const below_home[] = {
-		".config", ".cache", ".local", ".local/share", ".local/state",
-	};
-
 	for (size_t i = 0; i < b->profile->n_privates; i++) {
 		const struct nsrun_private *p = &b->profile->privates[i];
 
-		if (nsrun_build_make(b, NSRUN_MOUNT_SCRATCH, *p->path == '/' ?
-		    p->path : b->home, p->mode) < 0)
+		if (*p->path == '/' && nsrun_build_make(b, NSRUN_MOUNT_SCRATCH,
+		    p->path, p->mode) < 0)
 			return -1;
 	}
-	for (size_t i = 0; i < sizeof below_home / sizeof *below_home; i++) {
-		const char *dir = nsrun_build_text(b, "%s/%s", b->home,
-		    below_home[i]);
-
-		if (!dir || nsrun_build_make(b, NSRUN_MOUNT_DIR, dir, 0700) < 0)
-			return -1;
-	}
+	if (nsrun_build_home(b) < 0)
+		return -1;
 	return nsrun_build_make(b, NSRUN_MOUNT_DIR, "/run/user", 0700);
 }
 

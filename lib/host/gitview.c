@@ -400,13 +400,21 @@ nsrun_gitview_open(struct nsrun_gitview *view, struct nsrun_arena *arena,
     const char *path, struct nsrun_err *err)
 {
 	nsrun_autoclose int fd = follow(AT_FDCWD, path, O_DIRECTORY);
+
+	if (fd < 0)
+		return failed("open", path, NULL, err);
+	return nsrun_gitview_open_at(view, arena, path, fd, err);
+}
+
+int
+nsrun_gitview_open_at(struct nsrun_gitview *view, struct nsrun_arena *arena,
+    const char *path, int fd, struct nsrun_err *err)
+{
 	int rc;
 
 	*view = (struct nsrun_gitview){
 		.worktree = path, .dir_fd = -1, .common_fd = -1,
 	};
-	if (fd < 0)
-		return failed("open", path, NULL, err);
 	rc = open_at(view, arena, fd, err);
 	if (rc <= 0)
 		nsrun_gitview_close(view);

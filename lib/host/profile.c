@@ -147,7 +147,8 @@ do_limit(struct parser *p)
 	limit->value = 0;
 	if (!limit->set)
 		return 0;
-	if (nsrun_size_parse(p->l.words[2], &limit->value) < 0)
+	if (nsrun_limit_value((enum nsrun_limit_kind)kind, p->l.words[2],
+	    &limit->value) < 0)
 		return bad(p, 2, "is neither a number nor none");
 	return 0;
 }
