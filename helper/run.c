@@ -14,7 +14,6 @@
 #include "helper.h"
 #include "host/home.h"
 #include "host/identity.h"
-#include "host/keys.h"
 #include "host/request.h"
 #include "opts.h"
 #include "overlay.h"
@@ -257,24 +256,14 @@ run_request(struct opts *opts, struct held *held, int signal_fd, int watch_fd,
 	return run_request(opts, held, signal_fd, watch_fd, err);
 }
 
-/* A key that is new gets its ids now: what a plan needs is there by then. */
-static int
-record_key(const struct nsrun_request *request, struct nsrun_err *err)
-{
-	uid_t uid;
-	gid_t gid;
-
-	return request->as != NSRUN_AS_KEY || nsrun_key_find(request->as_name,
-	    true, &uid, &gid, err) >= 0 ? 0 : -1;
-}
-
 static int
 hold(struct nsrun_request *request, struct held *held, struct nsrun_err *err)
 {
 	uid_t uid;
 	gid_t gid;
 
-	if (nsrun_home_hold(&held->home, request, err) < 0)
+	if (nsrun_identity_record(request, err) < 0 ||
+	    nsrun_home_hold(&held->home, request, err) < 0)
 		return -1;
 	if (!request->host_temp)
 		return 0;
@@ -321,9 +310,7 @@ run_session(struct opts *opts, int signal_fd, int watch_fd,
 	struct overlay overlay;
 	int status;
 
-	if (record_key(opts->request, err) < 0 ||
-	    overlay_begin(&overlay, opts->request, opts->dry_run,
-	    err) < 0)
+	if (overlay_begin(&overlay, opts->request, opts->dry_run, err) < 0)
 		return HELPER_FAILED;
 	status = run_with_temp(opts, signal_fd, watch_fd, err);
 	if (overlay_end(&overlay, &late) < 0)

@@ -176,8 +176,13 @@ is_named(const struct nsrun_request *request)
 static int
 find_user(const char *name, uid_t *uid, gid_t *gid, struct nsrun_err *err)
 {
-	const struct passwd *account = getpwnam(name);
+	struct passwd space, *account = NULL;
+	char text[16384];
 
+	errno = getpwnam_r(name, &space, text, sizeof text, &account);
+	if (errno)
+		return nsrun_err_sys(err, NSRUN_STEP_IDENTITY, "getpwnam_r",
+		    "--as", name);
 	if (!account)
 		return nsrun_err_rule(err, NSRUN_STEP_IDENTITY,
 		    "is no user of this host", "--as", name);
@@ -200,6 +205,17 @@ find_key(const struct nsrun_request *request, uid_t *uid, gid_t *gid,
 		rc = nsrun_err_rule(err, NSRUN_STEP_IDENTITY, "has no ids yet:"
 		    " oc-nsrun run gives it some", "key", request->as_name);
 	return rc < 0 ? -1 : 0;
+}
+
+int
+nsrun_identity_record(const struct nsrun_request *request,
+    struct nsrun_err *err)
+{
+	uid_t uid;
+	gid_t gid;
+
+	return request->as != NSRUN_AS_KEY || nsrun_key_find(request->as_name,
+	    true, &uid, &gid, err) >= 0 ? 0 : -1;
 }
 
 /* Whoever is_named(). */
@@ -305,8 +321,11 @@ decide_key(struct nsrun_identity *who, const struct nsrun_request *request,
 
 	if (find_key(request, &uid, &gid, err) < 0)
 		return -1;
-	if (request->temp)
-		return refuse(err, "key: with --temp host is only for root");
+	/* What is made on the host for the key has to be given to it. */
+	if (request->temp || request->home == NSRUN_HOME_PRIVATE ||
+	    request->keeps_overlay)
+		return refuse(err, "a key with --temp host, --home private or"
+		    " --home-keep is only for root");
 	for (size_t i = 0; i < n; i++)
 		if (roots[i].writable && !may_write(&roots[i], uid, gid)) {
 			snprintf(rule, sizeof rule, "is not writable for the"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "host/subid.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -43,11 +44,20 @@ int
 nsrun_subids_read(struct nsrun_subids *ids, const char *file,
     struct nsrun_err *err)
 {
-	const struct passwd *account = getpwuid(geteuid());
-	const char *name = account ? account->pw_name : NULL;
-	char *text = nsrun_file_read(file, MAX_FILE), *save = NULL;
-	char number[16], rule[160];
+	struct passwd space, *account = NULL;
+	char buf[16384], number[16], rule[160], *text, *save = NULL;
+	const char *name;
 	bool found = false;
+
+	errno = getpwuid_r(geteuid(), &space, buf, sizeof buf, &account);
+	if (errno)
+		return nsrun_err_sys(err, NSRUN_STEP_IDENTITY, "getpwuid_r",
+		    file, NULL);
+	name = account ? account->pw_name : NULL;
+	text = nsrun_file_read(file, MAX_FILE);
+	if (!text && errno != ENOENT)
+		return nsrun_err_sys(err, NSRUN_STEP_IDENTITY, "read", file,
+		    NULL);
 
 	snprintf(number, sizeof number, "%" PRIu32, (uint32_t)geteuid());
 	for (char *line = text ? strtok_r(text, "\n", &save) : NULL;

@@ -197,7 +197,7 @@ if [ "$with_maps" != root ]; then
 	chmod 755 "$p"
 	is "user: read-only" "$(run --as key:a --ro "$p" -- cat "$p"/new)" n
 	status "user: --temp host" 125 run --as key:a --temp host -- true
-	like "user: ... told" "$said" "*--temp host is only for root*"
+	like "user: ... told" "$said" "*--temp host, --home private or --home-keep is only for root"
 	mkdir "$work"/bin; for f in sh true env unshare mount; do ln -s "$(command -v $f)" "$work"/bin/; done
 	path=$work/bin; status "user: without newuidmap" 125 run --as key:a -- true
 	like "user: ... told" "$said" "*newuidmap*No such file*"
