@@ -12,7 +12,8 @@ tree() {
 	(cd "$p" && find . -path ./.git/index -o -type d \
 		-printf '%p %y %m %U:%G %i\n' -o -printf \
 		'%p %y %m %U:%G %i %s %T@ %l\n' | sort
-	find . -type f ! -path ./.git/index -exec cat {} + | cksum)
+	find . -type f ! -path ./.git/index -print0 | sort -z |
+		xargs -0 cat | cksum)
 }
 git_() { as_owner git -C "$p" "$@"; }
 # clean WHAT: git sees nothing, and would neither add nor remove anything
