@@ -153,6 +153,10 @@ make_stubs(const struct nsrun_prep *prep, struct nsrun_child *child, int dir,
 	child->absents_barred = errno == EROFS;
 	if (child->absents_barred)
 		return 0;
+	if (errno == E2BIG)
+		return nsrun_err_rule(err, NSRUN_STEP_MASK, "is one absent name"
+		    " too many: mask a directory that would hold them",
+		    i < mounts->n ? mounts->v[i].target : m->target, NULL);
 	return nsrun_err_sys(err, NSRUN_STEP_MASK, "create", i < mounts->n ?
 	    mounts->v[i].target : m->target, NULL);
 }

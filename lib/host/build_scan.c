@@ -14,6 +14,7 @@
 #include "base/name.h"
 #include "base/path.h"
 #include "host/build.h"
+#include "host/identity.h"
 #include "host/scan.h"
 #include "plan/check.h"
 
@@ -71,6 +72,16 @@ is_part(const struct nsrun_mount *m, const struct nsrun_mount *t)
 	    m->target + strlen(t->target));
 }
 
+/* Of files in m, may any be root's, and then the command's to write? */
+static bool
+lends(const struct nsrun_build *b, const struct nsrun_mount *m)
+{
+	const struct nsrun_identity *who = &b->plan->identity;
+
+	return who->host_uid == 0 || (nsrun_identity_maps(who, &m->pin) &&
+	    (who->host_gid == 0 || m->pin.uid == 0 || m->pin.gid == 0));
+}
+
 static int
 find_trees(struct nsrun_build *b, struct nsrun_build_trees *trees)
 {
@@ -85,18 +96,21 @@ find_trees(struct nsrun_build *b, struct nsrun_build_trees *trees)
 		return nsrun_err_nomem(b->err, "scan");
 	for (size_t i = 0; i < mounts->n; i++) {
 		const struct nsrun_mount *m = &mounts->v[i];
-		bool part = false;
+		size_t k = 0;
 
 		if (!is_tree(m))
 			continue;
-		for (size_t k = 0; k < trees->n && !part; k++)
-			part = is_part(m, &mounts->v[trees->entries[k]]);
-		if (part)
-			continue;
-		trees->entries[trees->n] = i;
-		trees->roots[trees->n++] = (struct nsrun_scan_root){
-			place_of(m), nsrun_build_host_fd(b, m),
-		};
+		while (k < trees->n &&
+		    !is_part(m, &mounts->v[trees->entries[k]]))
+			k++;
+		if (k == trees->n) {
+			trees->entries[trees->n] = i;
+			trees->roots[trees->n++] = (struct nsrun_scan_root){
+				.path = place_of(m),
+				.fd = nsrun_build_host_fd(b, m),
+			};
+		}
+		trees->roots[k].lends |= lends(b, m);
 	}
 	return 0;
 }

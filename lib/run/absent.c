@@ -326,25 +326,71 @@ remove_stub(const struct nsrun_absent *one, const char *name,
 }
 
 static void
+set_mode(int fd, mode_t mode)
+{
+	char path[sizeof "/proc/" + NSRUN_FD_PATH] = "/proc/";
+
+	nsrun_fd_path(path + sizeof "/proc/" - 1, fd);
+	fchmodat(AT_FDCWD, path, mode, 0);
+}
+
+/*
+ * The command may have closed a directory of its own, with a stub in it. Open
+ * it, if it is; the mode that it had, or 0.
+ */
+static mode_t
+open_up(const struct nsrun_absents *a, const struct nsrun_absent *one)
+{
+	struct stat st;
+
+	if (fstat(one->dir_fd, &st) < 0 || (st.st_mode & 0300) == 0300 ||
+	    st.st_uid != a->plan->identity.host_uid)
+		return 0;
+	set_mode(one->dir_fd, (st.st_mode & 07777) | 0300);
+	return st.st_mode;
+}
+
+/*
+ * What is there? By the mount of the host's, in which a closed directory of an
+ * idmapped root is not the command's.
+ */
+static bool
+look(const struct nsrun_absents *a, const struct nsrun_absent *one,
+    bool closed, struct stat *st)
+{
+	int rc;
+
+	if (closed)
+		nsrun_become_caller(a->plan);
+	rc = fstatat(one->look_fd, name_of(a, one), st, AT_SYMLINK_NOFOLLOW);
+	if (closed)
+		nsrun_become_command(a->plan);
+	return rc == 0;
+}
+
+static void
 clear(struct nsrun_absents *a, const struct nsrun_absent *one, int report_fd)
 {
 	struct nsrun_violation v = {
 		.mount = one->mount, .what = NSRUN_VIOLATION_APPEARED,
 	};
 	const char *name = name_of(a, one);
+	mode_t closed = open_up(a, one);
 	bool alone;
 	struct stat st;
 
 	/* Ours goes first: of two who leave at once, one finds itself alone. */
 	nsrun_locks_set(&a->locks, &one->lock, F_UNLCK);
 	alone = nsrun_locks_set(&a->locks, &one->lock, F_WRLCK);
-	if (fstatat(one->look_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	if (look(a, one, closed, &st) &&
 	    !(is_stub(one, &st) && (!alone || remove_stub(one, name, &st)))) {
 		set_aside(one, name, v.moved);
 		while (write(report_fd, &v, sizeof v) < 0 && errno == EINTR)
 			continue;
 	}
 	nsrun_locks_set(&a->locks, &one->lock, F_UNLCK);
+	if (closed)
+		set_mode(one->dir_fd, closed & 07777);
 }
 
 void

@@ -63,13 +63,18 @@ target_of(const struct nsrun_watch *w, size_t mount)
 	return w->plan->mounts.v[mount].target;
 }
 
+/* Where nobody may look, as where the command closed a directory: as before. */
 static struct nsrun_watch_object
-look(int dir, const char *name, int flags)
+look(int dir, const char *name, int flags,
+    const struct nsrun_watch_object *before)
 {
+	static const struct nsrun_watch_object nothing;
 	struct stat st;
 
-	if (dir < 0 || fstatat(dir, name, &st, flags) < 0)
-		return (struct nsrun_watch_object){ .ino = 0 };
+	if (dir < 0)
+		return nothing;
+	if (fstatat(dir, name, &st, flags) < 0)
+		return errno == EACCES ? *before : nothing;
 	return (struct nsrun_watch_object){
 		.dev = st.st_dev, .ino = st.st_ino,
 		.type = st.st_mode & S_IFMT,
@@ -139,7 +144,7 @@ look_at_place(struct nsrun_watch *w, struct nsrun_watch_place *p)
 	char text[NAME_MAX + 1];
 	const char *name = name_of_place(w, p, text);
 	struct nsrun_watch_object now = look(parent->fd, name,
-	    AT_SYMLINK_NOFOLLOW);
+	    AT_SYMLINK_NOFOLLOW, &p->now);
 
 	if (is_same(&now, &p->now) && (p->fd >= 0 || now.type != S_IFDIR))
 		return false;
@@ -147,7 +152,7 @@ look_at_place(struct nsrun_watch *w, struct nsrun_watch_place *p)
 	if (now.type == S_IFDIR)
 		p->fd = open_dir(w, parent->fd, name);
 	/* What was opened counts: it may be another one by now. */
-	p->now = p->fd >= 0 ? look(p->fd, "", AT_EMPTY_PATH) : now;
+	p->now = p->fd >= 0 ? look(p->fd, "", AT_EMPTY_PATH, &now) : now;
 	return true;
 }
 
@@ -194,7 +199,7 @@ add_root(struct nsrun_watch *w, size_t mount)
 		return k;
 	p = &w->places[k];
 	p->fd = open_dir(w, AT_FDCWD, m->source);
-	p->now = look(p->fd, "", AT_EMPTY_PATH);
+	p->now = look(p->fd, "", AT_EMPTY_PATH, &p->now);
 	if (p->fd < 0 || p->now.ino != m->pin.ino || p->now.dev != m->pin.dev)
 		nsrun_fd_close(&p->fd);
 	return k;
@@ -241,7 +246,8 @@ expected(const struct nsrun_watch *w, const struct nsrun_watch_name *one)
 
 	if (m->kind == NSRUN_MOUNT_ABSENT)
 		return look(one->place < 0 ? -1 : w->places[one->place].fd,
-		    strrchr(m->target, '/') + 1, AT_SYMLINK_NOFOLLOW);
+		    strrchr(m->target, '/') + 1, AT_SYMLINK_NOFOLLOW,
+		    &one->now);
 	return (struct nsrun_watch_object){
 		.dev = m->pin.dev, .ino = m->pin.ino, .type = m->pin.type,
 	};
@@ -304,7 +310,7 @@ look_at_all(struct nsrun_watch *w)
 		    &w->places[one->place];
 		struct nsrun_watch_object now = look(p ? p->fd : -1,
 		    strrchr(target_of(w, one->mount), '/') + 1,
-		    AT_SYMLINK_NOFOLLOW);
+		    AT_SYMLINK_NOFOLLOW, &one->now);
 
 		one->changed = p && (p->changed || !is_same(&now, &one->now));
 		any |= one->changed;

@@ -12,7 +12,8 @@ tree() {
 	(cd "$p" && find . -path ./.git/index -o -type d \
 		-printf '%p %y %m %U:%G %i\n' -o -printf \
 		'%p %y %m %U:%G %i %s %T@ %l\n' | sort
-	find . -type f ! -path ./.git/index -exec cat {} + | cksum)
+	find . -type f ! -path ./.git/index -print0 | sort -z |
+		xargs -0 cat | cksum)
 }
 git_() { as_owner git -C "$p" "$@"; }
 # clean WHAT: git sees nothing, and would neither add nor remove anything
@@ -360,6 +361,26 @@ Device or resource busy"
 	same_tree "replaced directories"
 }
 
+# The command closes the directories to itself, which are its own.
+closed_directories() {
+	for mode in 0 555 100; do
+		is "$caller: directories closed by the command: mode $mode" \
+			"$(run --mask a/b/.claude -- sh -c "chmod $mode a/b a ." 2>&1)" ""
+		is "$caller: ... they are, for the host" "$(stat -c %a "$p" "$p/a")" \
+"$mode
+$mode"
+		chmod 755 "$p" "$p/a" "$p/a/b"
+		same_tree "closed directories: mode $mode"
+	done
+	seq -f "--mask none%.0f" 8200 >"$work"/names
+	# shellcheck disable=SC2016
+	fails "$caller: more absent names than can be kept" as "$caller" \
+		xargs -a "$work"/names -n 20000 sh -c '"$0" run --project "$@" \
+		-- true' "$oc" "$p"
+	like "$caller: ... is told" "$said" "*is one absent name too many*"
+	same_tree "too many absent names"
+}
+
 # They are exchanged all the time, and the command makes what is masked.
 swapped_outside() {
 	as_owner mkdir -p "$p/x/b"
@@ -479,7 +500,7 @@ for mode in $modes; do
 	clean "before"
 	absent_names; present_names; globs; beside; nested_roots; odd_names
 	no_sockets; side_by_side; killed; mended; ancestors; swapped_outside
-	without_dnotify; violations; read_only_places
+	closed_directories; without_dnotify; violations; read_only_places
 	plan_tells; worktree
 	clean "in the end"
 	is "$mode: no stub is left" "$(stubs)" ""
