@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nsjails NULL RUNS OC-NSJAIL ENGINE [NSJAIL]: what the command line of oc-nsjail
+ * nsjails NULL RUNS OC-NSJAIL ENGINE [NSJAIL]: what oc-nsjail's command line
  * costs over the same plan without it, 11 mounts and a policy of 40 calls, by
  * words and by a configuration; and how late an exit is noticed.
  */
