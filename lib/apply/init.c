@@ -226,6 +226,7 @@ end(struct init *init)
 	kill_all(init);
 	while (reap(init, 0))
 		continue;
+	nsrun_returns_collect(init->prep);
 	report(init, true);
 	_exit(0);
 }

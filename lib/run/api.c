@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "run/handback.h"
 #include "run/run.h"
 
 /*
@@ -85,6 +86,13 @@ nsrun_wait(struct nsrun_run *run, struct nsrun_result *result,
 	nsrun_run_wait_janitor(run);
 	while (nsrun_run_violation(run, moved))
 		run->result.n_violations++;
+	for (size_t i = 0; rc == 0 && i < run->plan->n_returns; i++) {
+		struct nsrun_err why = NSRUN_ERR_INIT;
+		int back = nsrun_handback(run, i, &why);
+
+		run->result.n_returned += back > 0;
+		run->result.n_not_returned += back < 0;
+	}
 	*result = run->result;
 	if (rc < 0)
 		*result = (struct nsrun_result){
