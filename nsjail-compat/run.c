@@ -171,7 +171,7 @@ run_once(struct nsjail *n, const struct nsrun_plan *plan, int signal_fd,
 		nsrun_status_exited(n->status_fd, &run);
 	}
 	nsrun_run_wait_janitor(&run);
-	nsjail_guard_end(&run, &guard);
+	nsjail_guard_end(n, &run, &guard);
 	nsrun_run_deinit(&run);
 	return status;
 }

@@ -200,13 +200,16 @@ for caller in $callers; do
 	jail $caller $v2 --cgroup_mem_max 16777216 --cgroup_mem_swap_max 0 -- \
 		/bin/sh -c 'tail /dev/zero; echo then $?'
 	like "$caller: v2: others go on" "$said" "*then 137*"
-	# In the base itself: we step aside, and back.
-	home_dir=$base
+	# In the base itself, alone: we step aside, and back.
 	echo -memory -pids -cpu >"$base"/cgroup.subtree_control
-	jail $caller $v2 --cgroup_pids_max 7 -- /bin/sh -c \
-		"ls -d $base/NSJAIL_SELF.*"
-	like "$caller: v2: we step aside" "$said $rc" "*/NSJAIL_SELF.* 0"
-	home_dir=$base/own
+	drop=
+	[ $caller = root ] || drop="setpriv --reuid $user_id --regid $user_id
+		--clear-groups --inh-caps=-all"
+	# shellcheck disable=SC2086
+	said=$(sh -c 'cd / && echo 0 >"$0"/cgroup.procs && exec "$@"' "$base" \
+		$drop "$work"/jail -q -c / $v2 --cgroup_pids_max 7 -- \
+		/bin/sh -c "ls -d $base/NSJAIL_SELF.*" 2>&1; echo "= $?")
+	like "$caller: v2: we step aside" "$said" "*/NSJAIL_SELF.*= 0"
 	is "$caller: v2: none of it is left" "$(left "$base")" ""
 	killed $caller "$base" $v2 --cgroup_pids_max 9
 done

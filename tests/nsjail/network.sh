@@ -101,7 +101,7 @@ for caller in $callers; do
 	said=$(as $caller $work/jail -q -C "$work"/rules.cfg -c / -- \
 		/bin/sh -c 'ip rule; ip -6 rule' 2>&1)
 	like "$caller: rules, a later one first" "$said" \
-		"*0:*from all oif lo ipproto tcp dport 80-90 lookup main*to 10.0.0.0/8 blackhole*lookup main*"
+		"*0:*from all oif lo ipproto * dport 80-90 lookup main*to 10.0.0.0/8 blackhole*lookup main*"
 	like "$caller: rules of IPv6" "$said" \
 		"*from fc00::/7 to ::1 unreachable*"
 done
@@ -132,6 +132,8 @@ for what in "--iface_own v0" "-I v0" --user_net; do
 	# shellcheck disable=SC2086
 	refused "$what in the caller's network" "*goes with no -N*" -N $what
 done
+refused "no user namespace to enter" "*takes a user namespace*" \
+	--disable_clone_newuser --user_net
 for what in rule0 rule4 ports; do
 	refused "$what" "*--traffic_rule*: *" -C "$work/$what.cfg"
 done
@@ -151,6 +153,18 @@ fake() {
 	told=${told#* }
 	told=${told#-f -q }
 	told=${told#--runas 0 }
+}
+# started DOES COMMAND...: in the background; $waited, and $fake_pid
+started() {
+	does=$1; shift
+	rm -f "$work/$caller/told"
+	as $caller env NSJAIL_PASTA_PATH="$work"/pasta \
+		FAKE_PASTA="$work/$caller/told" FAKE_PASTA_DOES="$does" \
+		"$work"/jail -Q -c / --user_net -- "$@" \
+		>"$work/$caller/out" 2>&1 &
+	waited=$!
+	eventually "$caller: pasta is told" grep -q . "$work/$caller/told"
+	read -r fake_pid _ <"$work/$caller/told"
 }
 ins="--no-dhcp --no-dhcpv6 --no-ra --config-net"
 nets="-a 10.255.255.2 -n 255.255.255.0 -g 10.255.255.1 -a fc00::2 -g fc00::1"
@@ -180,20 +194,33 @@ for caller in $callers; do
 	wait
 
 	# By SIGKILL, too.
-	rm -f "$work/$caller/told"
-	as $caller env NSJAIL_PASTA_PATH="$work"/pasta \
-		FAKE_PASTA="$work/$caller/told" FAKE_PASTA_DOES=serve \
-		"$work"/jail -Q -c / --user_net -- /bin/sh -c \
-		'echo in; exec sleep 60' >"$work/$caller/out" 2>&1 &
-	waited=$!
+	started serve /bin/sh -c 'echo in; exec sleep 60'
 	eventually "$caller: it runs" grep -q in "$work/$caller/out"
-	read -r fake_pid _ <"$work/$caller/told"
 	for pid in $(ps -e -o pid= -o args= | awk -v j="$work/jail" \
 		'$2 == j && /user_net/ { print $1 }' | sort -n | head -n 1); do
 		kill -KILL "$pid"
 	done
 	wait $waited 2>/dev/null
 	eventually "$caller: we are killed, and pasta ends" gone "$fake_pid"
+
+	# The guard alone: it is the parent of pasta.
+	started serve /bin/sh -c 'echo in; exec sleep 60'
+	eventually "$caller: it runs again" grep -q in "$work/$caller/out"
+	kill -KILL "$(ps -o ppid= -p "$fake_pid")"
+	wait $waited
+	is "$caller: the guard is killed, and the jail ends" $? 137
+	eventually "$caller: and so does pasta" gone "$fake_pid"
+
+	# One that is never ready keeps nobody.
+	started hang /bin/echo in
+	for pid in $(ps -e -o pid= -o args= | awk -v j="$work/jail" \
+		'$2 == j && /user_net/ { print $1 }' | sort -n | head -n 1); do
+		kill -TERM "$pid"
+	done
+	wait $waited
+	is "$caller: a signal while pasta is waited for" \
+		"$? $(grep -c in "$work/$caller/out")" "143 0"
+	eventually "$caller: and pasta ends" gone "$fake_pid"
 done
 for what in drop socks elsewhere badip badport option mask6 none both; do
 	refused "user_net: $what" "*--user_net*: *" -C "$work/$what.cfg"
