@@ -203,6 +203,13 @@ step_aside(struct nsrun_cgroup *cg, const struct nsrun_cgroup_plan *plan,
 	return 0;
 }
 
+/* Of the whole machine: nobody gave it to us, and it is no place to try. */
+static bool
+is_host_root(int base_fd)
+{
+	return faccessat(base_fd, "cgroup.type", F_OK, 0) < 0;
+}
+
 /* "+memory": have the base give that to what is made below it. */
 static int
 enable(struct nsrun_cgroup *cg, const char *word, const char *path,
@@ -234,14 +241,18 @@ enable_all(struct nsrun_cgroup *cg, const struct nsrun_cgroup_base *base,
 	for (int i = 0; i < NSRUN_N_CONTROLLERS; i++) {
 		unsigned int bit = 1U << i;
 
-		if (!(base->controllers & bit) || cg->controllers & bit)
+		if (!(base->controllers & bit) || cg->controllers & bit ||
+		    (plan->use == NSRUN_CGROUP_AUTO &&
+		    is_host_root(cg->base_fd)))
 			continue;
 		snprintf(word, sizeof word, "+%s", nsrun_controller_name(bit));
 		if (enable(cg, word, base->path, plan, err) < 0)
 			return -1;
 		cg->controllers |= bit;
 	}
-	return 0;
+	return cg->controllers || plan->use == NSRUN_CGROUP_REQUIRE ? 0 :
+	    nsrun_err_rule(err, NSRUN_STEP_CGROUP, "has no controllers",
+	    base->path, NULL);
 }
 
 static int
