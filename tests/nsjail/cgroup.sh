@@ -121,6 +121,17 @@ for caller in $callers; do
 	# shellcheck disable=SC2086
 	is "$caller: v1: nothing is left" "$(left $made)" ""
 	killed $caller "$pids" $v1 --cgroup_pids_max 9
+	# One after the other, each with its own.
+	as $caller "$work"/jail -Q -c / -Mr $v1 --cgroup_pids_max 9 -- \
+		/bin/sh -c 'echo in; exec sleep 0.1' >"$work/$caller/out" 2>&1 &
+	shell=$!
+	eventually "$caller: v1: again and again" sh -c \
+		'test "$(wc -l <"$1")" -ge 3' sh "$work/$caller/out"
+	kill "$(ps -e -o pid= -o args= | awk -v j="$work/jail" \
+		'$2 == j { print $1 }' | sort -n | head -n 1)"
+	wait $shell
+	is "$caller: v1: until SIGTERM, and nothing is left" \
+		"$? $(left "$pids")" "143 "
 done
 jail user --cgroup_pids_max 9 --cgroup_pids_parent none.$$ -- /bin/true
 like "v1: a parent that is not there" "$said $rc" \

@@ -193,6 +193,12 @@ for caller in $callers; do
 	like "$caller: its end is the jail's" "$said" "*pasta ended*= 137"
 	wait
 
+	rm -f "$work/$caller/told.end"
+	(sleep 1; : >"$work/$caller/told.end") &
+	fake $caller end -c / --user_net --init -- /bin/sleep 30
+	like "$caller: with a pid 1 of ours, too" "$said" "*pasta ended*= 137"
+	wait
+
 	# By SIGKILL, too.
 	started serve /bin/sh -c 'echo in; exec sleep 60'
 	eventually "$caller: it runs" grep -q in "$work/$caller/out"
