@@ -191,8 +191,8 @@ static int
 say_why(const struct state *s, struct nsrun_err *err)
 {
 	if (access("/dev/net/tun", R_OK | W_OK) < 0)
-		return nsrun_err_sys(err, NSRUN_STEP_NETWORK, "user_net",
-		    "/dev/net/tun", *s->last ? s->last : NULL);
+		return nsrun_err_sys(err, NSRUN_STEP_NETWORK, "access",
+		    "/dev/net/tun", NULL);
 	return nsrun_err_rule(err, NSRUN_STEP_NETWORK, *s->last ? s->last :
 	    "ended without a word", "pasta", NULL);
 }
