@@ -32,8 +32,8 @@ struct state {
 	pid_t	pasta;			/* 0: none */
 	int	pasta_fd;		/* its pidfd */
 	int	words_fd;		/* what it says; or -1 */
-	char	words[256];		/* the last line, so far */
-	char	first[112];		/* and the first that tells something */
+	char	words[256];		/* a line of it, so far */
+	char	last[112];		/* the last that tells something */
 };
 
 /* Nothing that is the caller's or the supervisor's stays open by us. */
@@ -132,16 +132,14 @@ start_pasta(struct state *s, struct nsrun_err *err)
 	    "pasta", NULL) : 0;
 }
 
-/* A line of pasta's: for the log, and the first of them for an error. */
+/* A line of pasta's: for the log, and the last of them for an error. */
 static void
 take_line(struct state *s)
 {
 	/* Where there is no syslog, it says so once a line of its own. */
 	if (*s->words && strncmp(s->words, "Failed to send ", 15)) {
 		nsjail_log(s->n, NSJAIL_WARNING, "pasta", "%s", s->words);
-		if (!*s->first)
-			snprintf(s->first, sizeof s->first, "%.100s",
-			    s->words);
+		snprintf(s->last, sizeof s->last, "%.100s", s->words);
 	}
 	*s->words = '\0';
 }
@@ -193,9 +191,9 @@ static int
 say_why(const struct state *s, struct nsrun_err *err)
 {
 	if (access("/dev/net/tun", R_OK | W_OK) < 0)
-		return nsrun_err_sys(err, NSRUN_STEP_NETWORK, "user_net",
-		    "/dev/net/tun", *s->first ? s->first : NULL);
-	return nsrun_err_rule(err, NSRUN_STEP_NETWORK, *s->first ? s->first :
+		return nsrun_err_sys(err, NSRUN_STEP_NETWORK, "access",
+		    "/dev/net/tun", NULL);
+	return nsrun_err_rule(err, NSRUN_STEP_NETWORK, *s->last ? s->last :
 	    "ended without a word", "pasta", NULL);
 }
 
@@ -379,16 +377,22 @@ nsjail_guard_start(struct nsjail *n, struct nsrun_run *run,
 }
 
 void
-nsjail_guard_end(struct nsrun_run *run, struct nsjail_guard *guard)
+nsjail_guard_end(const struct nsjail *n, struct nsrun_run *run,
+    struct nsjail_guard *guard)
 {
+	int status = 0;
+
 	run->watch_fd = -1;
 	/* If that fails, it is gone already. */
 	if (guard->fd >= 0)
 		(void)send(guard->fd, "", 1, MSG_NOSIGNAL);
 	nsrun_fd_close(&guard->fd);
-	while (guard->pid > 0 && waitpid(guard->pid, NULL, __WALL) < 0 &&
+	while (guard->pid > 0 && waitpid(guard->pid, &status, __WALL) < 0 &&
 	    errno == EINTR)
 		continue;
+	/* pasta goes with it by itself. */
+	if (WIFSIGNALED(status))
+		nsjail_cgroups1_remove(n, run->pid);
 	guard->pid = 0;
 	nsrun_fd_close(&guard->pidfd);
 }

@@ -27,6 +27,7 @@ struct nsjail_guard {
 int nsjail_guard_start(struct nsjail *n, struct nsrun_run *run,
     struct nsjail_guard *guard);
 /* The jail has ended, or is to: undo, and wait until that is done. */
-void nsjail_guard_end(struct nsrun_run *run, struct nsjail_guard *guard);
+void nsjail_guard_end(const struct nsjail *n, struct nsrun_run *run,
+    struct nsjail_guard *guard);
 
 #endif

@@ -210,8 +210,6 @@ make_words(struct nsjail *n, struct nsjail_net *net,
 	/* As nobody, which it would become, it may not enter the jail. */
 	if (geteuid() == 0)
 		add_pair(&w, "--runas", "0");
-	if (!n->config.newuser)
-		add(&w, "--netns-only");
 	if (p->nat)
 		add_nat(&w, u, p);
 	add_pair(&w, "-t", p->tcp_in);
@@ -254,6 +252,10 @@ nsjail_plan_user_net(struct nsjail *n, struct nsjail_net *net)
 
 	if (!u)
 		return 0;
+	/* Its rights there are all that pasta keeps of its own. */
+	if (!n->config.newuser)
+		return nsjail_refuse(n, "user_net", "takes a user namespace for"
+		    " the jail", NULL);
 	nsjail_message_init(&nsjail_pasta_message, &p);
 	if (u->pasta)
 		p = *u->pasta;

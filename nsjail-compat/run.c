@@ -161,6 +161,12 @@ int
 nsjail_fail(struct nsjail *n)
 {
 	nsjail_log_err(n, NSJAIL_WHERE("runChild"));
+	if (n->err.step == NSRUN_STEP_CGROUP && n->config.use_cgroupv2 &&
+	    !nsjail_field_given(&nsjail_config_message, &n->config,
+	    "cgroupv2_mount"))
+		nsjail_log(n, NSJAIL_FATAL, NSJAIL_WHERE("runChild"),
+		    "--cgroupv2_mount names another directory; nsjail takes"
+		    " /sys/fs/cgroup, as root");
 	/* The line, and its number, that others look for. */
 	nsjail_log(n, NSJAIL_ERROR, "runChild():486",
 	    "Launching child process failed");
@@ -204,7 +210,7 @@ run_once(struct nsjail *n, const struct nsrun_plan *plan, int signal_fd,
 		nsrun_status_exited(n->status_fd, &run);
 	}
 	nsrun_run_wait_janitor(&run);
-	nsjail_guard_end(&run, &guard);
+	nsjail_guard_end(n, &run, &guard);
 	nsrun_run_deinit(&run);
 	return status;
 }

@@ -47,15 +47,14 @@ killed() {
 	rm -f "$work/$who/out"
 	(
 		[ -z "${home_dir:-}" ] || echo 0 >"$home_dir"/cgroup.procs
-		cd / && as $who "$work"/jail -Q -c / "$@" -- \
-			/bin/sh -c 'echo in; exec sleep 100' >"$work/$who/out" 2>&1
+		as $who sh -c 'echo $$ >"$0"; exec "$@"' "$work/$who/pid" \
+			"$work"/jail -Q -c / "$@" -- /bin/sh -c \
+			'echo in; exec sleep 100' >"$work/$who/out" 2>&1
 	) &
 	shell=$!
 	eventually "$who: it runs" grep -q in "$work/$who/out"
 	unlike "$who: in a cgroup" "$(left "$at")" ""
-	# The first of this name: its guard and its jail are younger.
-	kill -KILL "$(ps -e -o pid= -o args= | awk -v j="$work/jail" \
-		'$2 == j { print $1 }' | sort -n | head -n 1)"
+	kill -KILL "$(cat "$work/$who/pid")"
 	wait $shell 2>/dev/null
 	eventually "$who: we are killed, and nothing is left" \
 		sh -c 'test -z "$(find "$1" -name "NSJAIL*")"' sh "$at"
@@ -121,6 +120,17 @@ for caller in $callers; do
 	# shellcheck disable=SC2086
 	is "$caller: v1: nothing is left" "$(left $made)" ""
 	killed $caller "$pids" $v1 --cgroup_pids_max 9
+	# One after the other, each with its own.
+	as $caller sh -c 'echo $$ >"$0"; exec "$@"' "$work/$caller/pid" \
+		"$work"/jail -Q -c / -Mr $v1 --cgroup_pids_max 9 -- \
+		/bin/sh -c 'echo in; exec sleep 0.1' >"$work/$caller/out" 2>&1 &
+	shell=$!
+	eventually "$caller: v1: again and again" sh -c \
+		'test "$(wc -l <"$1")" -ge 3' sh "$work/$caller/out"
+	kill "$(cat "$work/$caller/pid")"
+	wait $shell
+	is "$caller: v1: until SIGTERM, and nothing is left" \
+		"$? $(left "$pids")" "143 "
 done
 jail user --cgroup_pids_max 9 --cgroup_pids_parent none.$$ -- /bin/true
 like "v1: a parent that is not there" "$said $rc" \
@@ -200,13 +210,16 @@ for caller in $callers; do
 	jail $caller $v2 --cgroup_mem_max 16777216 --cgroup_mem_swap_max 0 -- \
 		/bin/sh -c 'tail /dev/zero; echo then $?'
 	like "$caller: v2: others go on" "$said" "*then 137*"
-	# In the base itself: we step aside, and back.
-	home_dir=$base
+	# In the base itself, alone: we step aside, and back.
 	echo -memory -pids -cpu >"$base"/cgroup.subtree_control
-	jail $caller $v2 --cgroup_pids_max 7 -- /bin/sh -c \
-		"ls -d $base/NSJAIL_SELF.*"
-	like "$caller: v2: we step aside" "$said $rc" "*/NSJAIL_SELF.* 0"
-	home_dir=$base/own
+	drop=
+	[ $caller = root ] || drop="setpriv --reuid $user_id --regid $user_id
+		--clear-groups --inh-caps=-all"
+	# shellcheck disable=SC2086
+	said=$(sh -c 'cd / && echo 0 >"$0"/cgroup.procs && exec "$@"' "$base" \
+		$drop "$work"/jail -q -c / $v2 --cgroup_pids_max 7 -- \
+		/bin/sh -c "ls -d $base/NSJAIL_SELF.*" 2>&1; echo "= $?")
+	like "$caller: v2: we step aside" "$said" "*/NSJAIL_SELF.*= 0"
 	is "$caller: v2: none of it is left" "$(left "$base")" ""
 	killed $caller "$base" $v2 --cgroup_pids_max 9
 done

@@ -5,6 +5,7 @@
  *
  *	serve	locks itself up as pasta does when ready, and stays
  *	end	the same, and ends when $FAKE_PASTA.end appears
+ *	hang	stays, and is never ready
  *	fail	complains and ends at once
  */
 #include <linux/filter.h>
@@ -51,7 +52,7 @@ main(int argc, char *argv[])
 		    "fake: cannot\n", stderr);
 		return 1;
 	}
-	if (lock_up() < 0)
+	if (strcmp(does, "hang") && lock_up() < 0)
 		return 99;
 	snprintf(end, sizeof end, "%s.end", path);
 	while (strcmp(does, "end") || access(end, F_OK) < 0)

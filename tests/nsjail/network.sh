@@ -21,6 +21,8 @@ in_net() {
 config() {
 	printf '%s\n' "name: \"$1\" $2" >"$work/$1.cfg"
 }
+# above PID: its parent; of pasta that is the guard, of the guard oc-nsjail
+above() { sed -n 's/^PPid:[^0-9]*//p' "/proc/$1/status"; }
 # gone PID
 gone() { ! kill -0 "$1"; }
 
@@ -101,7 +103,7 @@ for caller in $callers; do
 	said=$(as $caller $work/jail -q -C "$work"/rules.cfg -c / -- \
 		/bin/sh -c 'ip rule; ip -6 rule' 2>&1)
 	like "$caller: rules, a later one first" "$said" \
-		"*0:*from all oif lo ipproto tcp dport 80-90 lookup main*to 10.0.0.0/8 blackhole*lookup main*"
+		"*0:*from all oif lo ipproto * dport 80-90 lookup main*to 10.0.0.0/8 blackhole*lookup main*"
 	like "$caller: rules of IPv6" "$said" \
 		"*from fc00::/7 to ::1 unreachable*"
 done
@@ -132,6 +134,8 @@ for what in "--iface_own v0" "-I v0" --user_net; do
 	# shellcheck disable=SC2086
 	refused "$what in the caller's network" "*goes with no -N*" -N $what
 done
+refused "no user namespace to enter" "*takes a user namespace*" \
+	--disable_clone_newuser --user_net
 for what in rule0 rule4 ports; do
 	refused "$what" "*--traffic_rule*: *" -C "$work/$what.cfg"
 done
@@ -151,6 +155,18 @@ fake() {
 	told=${told#* }
 	told=${told#-f -q }
 	told=${told#--runas 0 }
+}
+# started DOES ARG...: in the background; $waited, and $fake_pid
+started() {
+	does=$1; shift
+	rm -f "$work/$caller/told" "$work/$caller/told.end"
+	as $caller env NSJAIL_PASTA_PATH="$work"/pasta \
+		FAKE_PASTA="$work/$caller/told" FAKE_PASTA_DOES="$does" \
+		"$work"/jail -q -c / --user_net "$@" \
+		>"$work/$caller/out" 2>&1 &
+	waited=$!
+	eventually "$caller: pasta is told" grep -q . "$work/$caller/told"
+	read -r fake_pid _ <"$work/$caller/told"
 }
 ins="--no-dhcp --no-dhcpv6 --no-ra --config-net"
 nets="-a 10.255.255.2 -n 255.255.255.0 -g 10.255.255.1 -a fc00::2 -g fc00::1"
@@ -174,26 +190,38 @@ for caller in $callers; do
 	like "$caller: it fails, and so do we, with its words" "$said" \
 		"*fake: cannot*= 255"
 	unlike "$caller: nothing was run" "$said" "*HELLO*"
-	(sleep 1; : >"$work/$caller/told.end") &
-	fake $caller end -c / --user_net -- /bin/sleep 30
-	like "$caller: its end is the jail's" "$said" "*pasta ended*= 137"
-	wait
-
-	# By SIGKILL, too.
-	rm -f "$work/$caller/told"
-	as $caller env NSJAIL_PASTA_PATH="$work"/pasta \
-		FAKE_PASTA="$work/$caller/told" FAKE_PASTA_DOES=serve \
-		"$work"/jail -Q -c / --user_net -- /bin/sh -c \
-		'echo in; exec sleep 60' >"$work/$caller/out" 2>&1 &
-	waited=$!
-	eventually "$caller: it runs" grep -q in "$work/$caller/out"
-	read -r fake_pid _ <"$work/$caller/told"
-	for pid in $(ps -e -o pid= -o args= | awk -v j="$work/jail" \
-		'$2 == j && /user_net/ { print $1 }' | sort -n | head -n 1); do
-		kill -KILL "$pid"
+	for init in "" --init; do
+		# shellcheck disable=SC2086
+		started end $init -- /bin/sh -c 'echo HELLO; exec sleep 60'
+		eventually "$caller: it runs" grep -q HELLO "$work/$caller/out"
+		: >"$work/$caller/told.end"
+		wait $waited
+		rc=$?
+		like "$caller: its end is the jail's $init" \
+			"$(cat "$work/$caller/out")= $rc" "*pasta ended*= 137"
 	done
+	# By SIGKILL, too.
+	started serve -- /bin/sh -c 'echo HELLO; exec sleep 60'
+	eventually "$caller: it runs" grep -q HELLO "$work/$caller/out"
+	kill -KILL "$(above "$(above "$fake_pid")")"
 	wait $waited 2>/dev/null
 	eventually "$caller: we are killed, and pasta ends" gone "$fake_pid"
+
+	# The guard alone: it is the parent of pasta.
+	started serve -- /bin/sh -c 'echo HELLO; exec sleep 60'
+	eventually "$caller: it runs again" grep -q HELLO "$work/$caller/out"
+	kill -KILL "$(above "$fake_pid")"
+	wait $waited
+	is "$caller: the guard is killed, and the jail ends" $? 137
+	eventually "$caller: and so does pasta" gone "$fake_pid"
+
+	# One that is never ready keeps nobody.
+	started hang -- /bin/echo HELLO
+	kill -TERM "$(above "$(above "$fake_pid")")"
+	wait $waited
+	is "$caller: a signal while pasta is waited for" \
+		"$? $(grep -c HELLO "$work/$caller/out")" "143 0"
+	eventually "$caller: and pasta ends" gone "$fake_pid"
 done
 for what in drop socks elsewhere badip badport option mask6 none both; do
 	refused "user_net: $what" "*--user_net*: *" -C "$work/$what.cfg"
@@ -203,7 +231,8 @@ status "no pasta: 255" 255 as user env PATH=/nonexistent \
 like "no pasta: why" "$said" "*takes pasta(1)*passt*"
 
 # And pasta(1) itself, to a network that is only told to lead outside.
-config gateway 'user_net { backend: PASTA pasta { ip6_enabled: false } }'
+config gateway 'user_net { backend: PASTA ip4: "10.255.254.2"
+	gw4: "10.255.254.1" pasta { ip6_enabled: false } }'
 config inbound 'mount_proc: true user_net { rule4 { direction: HOST_TO_GUEST
 	proto: TCP action: REDIRECT dport: 8081 redirect_port: 8181 } }'
 out='ip link set lo up && ip addr add 192.0.2.1/24 dev v0 &&
@@ -234,14 +263,14 @@ for caller in $callers; do
 		"$1"/jail -q -C "$1"/gateway.cfg -c / -- /bin/sh -c "
 			ip -4 -o addr show eth0
 			for i in 1 2 3 4 5 6 7 8 9; do
-				perl $1/client 7777 10.255.255.1 && break
+				perl $1/client 7777 10.255.254.1 && break
 				sleep 0.3
 			done"
 		"$1"/jail -q -c / --user_net -- /usr/bin/perl \
 			"$1"/client 7777 10.255.255.1 || echo not by default
 		kill $h' "$work")
 	like "$caller: pasta: the address that was asked for" "$said" \
-		"*inet 10.255.255.2/24*"
+		"*inet 10.255.254.2/24*"
 	like "$caller: pasta: the gateway is the host, if so" "$said" \
 		"*from-host*"
 	like "$caller: pasta: and is not, with --user_net" "$said" \
@@ -254,9 +283,9 @@ for caller in $callers; do
 				grep from-jail && break
 			sleep 0.25
 		done
-		kill $j; wait $j' "$work" "$work/$caller/out")
+		kill $j; wait $j' "$work" "$(home $caller)/out")
 	is "$caller: pasta: a port that leads in" "$said" from-jail
-	is "$caller: pasta: all of them have ended" "$(ps -e -o args= |
-		grep "^pasta -f -q.*10\.255\.255\.2")" ""
+	is "$caller: pasta: it has ended" "$(cat /proc/[0-9]*/cmdline \
+		2>/dev/null | tr '\0' ' ' | grep -c 'pasta.*10[.]255[.]254')" 0
 done
 done_testing
