@@ -134,8 +134,9 @@ void nsrun_plan_free(struct nsrun_plan *plan);
  *
  * `grants` says what the words of a session may say: project, ro, rw, as, temp,
  * on-hazard; and cwd, mask, env, network and nesting, which a launch may say
- * again, of these only what was granted. Everything else is said by each launch, in the
- * request of nsrun_session_plan(), which is nsrun_plan_new() for a session.
+ * again, of these only what was granted. Everything else is said by each
+ * launch, in the request of nsrun_session_plan(), which is nsrun_plan_new() for
+ * a session.
  * Plans do not need their session any more; its temporary directory they do.
  *
  * An id is of the whole process. Registered again with the same grants it is
