@@ -51,7 +51,7 @@ say info; flatpak run --command=sh org.oc.App -c 'grep ^name= /.flatpak-info; st
 say granted; flatpak run --filesystem="$1" --command=sh org.oc.App -c 'echo ok >"$0/granted"' "$1"; cat granted
 say ps; flatpak run --command=sh org.oc.App -c 'echo up; exec sleep 60' >up &
 pid=$!
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do grep -q up up && break; sleep 0.1; done
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do grep -qs up up && break; sleep 0.1; done
 # It goes on listing those that ended a moment ago.
 for wrapper in $(flatpak ps --columns=pid); do
 	kill -0 "$wrapper" 2>/dev/null || continue
