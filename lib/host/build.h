@@ -41,6 +41,11 @@ struct nsrun_build {
 	struct nsrun_err		*err;
 };
 
+/* build.c: nsrun_plan_new(), of a kept session; NULL: of one of its own. */
+int nsrun_build_plan(struct nsrun_plan **plan,
+    const struct nsrun_session *session, const struct nsrun_request *request,
+    struct nsrun_err *err);
+
 /* build_system.c: /usr, its links, /dev, /proc, what is private. */
 int nsrun_build_system(struct nsrun_build *b);
 int nsrun_build_private(struct nsrun_build *b);
@@ -68,6 +73,8 @@ int nsrun_build_roots(struct nsrun_build *b);
 /* build_masks.c: what in them is not the command's. */
 int nsrun_build_masks(struct nsrun_build *b);
 int nsrun_build_cwd(struct nsrun_build *b);
+/* build_cgroup.c: what of its limits a cgroup keeps; after the roots. */
+int nsrun_build_cgroup(struct nsrun_build *b);
 /* build_scan.c: what writable roots hold, when the rest of the tree stands. */
 int nsrun_build_scan(struct nsrun_build *b);
 

@@ -153,6 +153,7 @@ main(int argc, char *argv[])
 	make_project(argv[2]);
 	atexit(remove_project);
 	if (n == 0) {
+		bench_masks(argv[1], getenv("NSRUN_BENCH_BEFORE"), root, 15);
 		bench_scan(argv[1], root, 15);
 		return 0;
 	}
@@ -179,6 +180,7 @@ main(int argc, char *argv[])
 	throughputs();
 	bench_steps(project, payload, n);
 	bench_homes(argv[1], root, project, home, payload, n);
+	bench_masks(argv[1], getenv("NSRUN_BENCH_BEFORE"), root, n / 30 + 3);
 	bench_scan(argv[1], root, n / 10 + 3);
 	return 0;
 }

@@ -74,6 +74,13 @@ void bench_homes(const char *program, const char *root, const char *project,
  */
 void bench_scan(const char *program, const char *dir, int n);
 
+/*
+ * Launches with many masks of each kind, n of each; `other`, if it is not NULL,
+ * is another build of the program, in turns with this one.
+ */
+void bench_masks(const char *program, const char *other, const char *dir,
+    int n);
+
 _Noreturn void bench_die(const char *what);
 
 #endif
