@@ -116,7 +116,8 @@ add_new(struct registered **added, const char *id,
 	r->temp = (struct nsrun_temp)NSRUN_TEMP_INIT;
 	r->home = (struct nsrun_home_keep)NSRUN_HOME_KEEP_INIT;
 	r->n_users = 1;
-	if (hold(r, grants, err) < 0 ||
+	if (nsrun_identity_record(grants, err) < 0 ||
+	    hold(r, grants, err) < 0 ||
 	    make_session(&r->session, id, grants, err) < 0) {
 		let_go(r, grants, err);
 		free(r);
