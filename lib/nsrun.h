@@ -133,17 +133,18 @@ void nsrun_plan_free(struct nsrun_plan *plan);
  * stands in its place; values of variables are those of now.
  *
  * `grants` says what the words of a session may say: project, ro, rw, as, temp,
- * on-hazard; and cwd, mask, env, network and nesting, which a launch may say
- * again, of these only what was granted. Everything else is said by each
- * launch, in the request of nsrun_session_plan(), which is nsrun_plan_new() for
- * a session.
- * Plans do not need their session any more; its temporary directory they do.
+ * on-hazard, home, state-dir, credential, credential-copy, credential-return;
+ * and cwd, mask, env, network and nesting, which a launch may say again, of
+ * these only what was granted. Everything else is said by each launch, in the
+ * request of nsrun_session_plan(), which is nsrun_plan_new() for a session.
+ * Plans do not need their session any more; what it has on the host they do:
+ * its temporary directory, its private home.
  *
  * An id is of the whole process. Registered again with the same grants it is
  * the same session, to be released once more; with others, or with a directory
- * that was replaced, it is an error. The last release removes the session's
- * temporary directory, or fails when that is not the one that was made; the
- * session is gone all the same. Any function may be called from any thread, but
+ * that was replaced, it is an error. The last release removes what the session
+ * has on the host, or fails when that is not what was made; the session is gone
+ * all the same. Any function may be called from any thread, but
  * none for a session whose last release has begun.
  */
 struct nsrun_session;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Sessions as nsrun.h gives them to a C host: the process's own list of them,
- * by id, each with its temporary directory and the number of its users.
+ * by id, each with what it has on the host and the number of its users.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "host/build.h"
+#include "host/home.h"
 #include "host/identity.h"
 #include "host/session.h"
 #include "plan/plan.h"
@@ -18,6 +19,7 @@
 struct registered {
 	struct nsrun_session	*session;
 	struct nsrun_temp	temp;
+	struct nsrun_home_keep	home;
 	unsigned int		n_users;
 	struct registered	*next;
 };
@@ -72,33 +74,52 @@ add_user(struct registered *known, const struct nsrun_request *grants,
 	return 0;
 }
 
-/* grants gets the temporary directory that it asks for. */
+/* grants gets what it asks for on the host: a temporary directory, a home. */
+static int
+hold(struct registered *r, struct nsrun_request *grants, struct nsrun_err *err)
+{
+	uid_t uid;
+	gid_t gid;
+
+	/* A session has none of these: see nsrun_session_keep(). */
+	if (!grants->keeps_overlay && nsrun_home_hold(&r->home, grants, err) <
+	    0)
+		return -1;
+	nsrun_home_share(&r->home);
+	if (!grants->host_temp)
+		return 0;
+	nsrun_identity_expect(grants, &uid, &gid);
+	if (nsrun_temp_make(&r->temp, uid, gid, err) < 0)
+		return -1;
+	grants->temp = r->temp.path;
+	return 0;
+}
+
+/* Both are tried; err has what was first. */
+static int
+let_go(struct registered *r, struct nsrun_request *grants,
+    struct nsrun_err *err)
+{
+	int rc = nsrun_temp_release(&r->temp, err);
+
+	return nsrun_home_release(&r->home, grants, err) < 0 ? -1 : rc;
+}
+
 static int
 add_new(struct registered **added, const char *id,
     struct nsrun_request *grants, struct nsrun_err *err)
 {
 	struct registered *r = calloc(1, sizeof *r);
-	uid_t uid;
-	gid_t gid;
 
 	if (!r)
 		return nsrun_err_nomem(err, "session");
 	r->temp = (struct nsrun_temp)NSRUN_TEMP_INIT;
+	r->home = (struct nsrun_home_keep)NSRUN_HOME_KEEP_INIT;
 	r->n_users = 1;
-	if (nsrun_identity_record(grants, err) < 0) {
-		free(r);
-		return -1;
-	}
-	if (grants->host_temp) {
-		nsrun_identity_expect(grants, &uid, &gid);
-		if (nsrun_temp_make(&r->temp, uid, gid, err) < 0) {
-			free(r);
-			return -1;
-		}
-		grants->temp = r->temp.path;
-	}
-	if (make_session(&r->session, id, grants, err) < 0) {
-		nsrun_temp_release(&r->temp, err);
+	if (nsrun_identity_record(grants, err) < 0 ||
+	    hold(r, grants, err) < 0 ||
+	    make_session(&r->session, id, grants, err) < 0) {
+		let_go(r, grants, err);
 		free(r);
 		return -1;
 	}
@@ -121,6 +142,7 @@ nsrun_session_register(struct nsrun_session **session, const char *id,
 	if (r) {
 		if (asked.host_temp && *r->temp.path)
 			asked.temp = r->temp.path;
+		asked.home_item = r->session->words.home_item;
 		rc = add_user(r, &asked, err);
 	} else {
 		rc = add_new(&r, id, &asked, err);
@@ -137,18 +159,21 @@ nsrun_session_temp(const struct nsrun_session *session)
 	return session->temp;
 }
 
-/* The directory is the command's, whoever that turned out to be. */
+/* What is the command's becomes its own, whoever that turned out to be. */
 static int
-give_temp(const struct nsrun_session *session, const struct nsrun_plan *plan,
+give(const struct nsrun_session *session, const struct nsrun_plan *plan,
     struct nsrun_err *err)
 {
 	struct registered *r;
-	int rc;
+	int rc = 0;
 
 	pthread_mutex_lock(&lock);
 	r = find_id(session->id);
-	rc = nsrun_temp_give(&r->temp, plan->identity.host_uid,
-	    plan->identity.host_gid, err);
+	if (session->temp)
+		rc = nsrun_temp_give(&r->temp, plan->identity.host_uid,
+		    plan->identity.host_gid, err);
+	if (rc == 0)
+		rc = nsrun_home_fill(&r->home, &session->words, plan, err);
 	pthread_mutex_unlock(&lock);
 	return rc;
 }
@@ -160,7 +185,7 @@ nsrun_session_plan(struct nsrun_plan **plan,
 {
 	if (nsrun_build_plan(plan, session, launch, err) < 0)
 		return -1;
-	if (!session->temp || give_temp(session, *plan, err) == 0)
+	if (give(session, *plan, err) == 0)
 		return 0;
 	nsrun_plan_free(*plan);
 	*plan = NULL;
@@ -181,7 +206,7 @@ nsrun_session_release(struct nsrun_session *session, struct nsrun_err *err)
 	r = *at;
 	if (--r->n_users == 0) {
 		*at = r->next;
-		rc = nsrun_temp_release(&r->temp, err);
+		rc = let_go(r, &r->session->words, err);
 		nsrun_session_free(r->session);
 		free(r);
 	}

@@ -175,6 +175,13 @@ nsrun_home_hold(struct nsrun_home_keep *keep, struct nsrun_request *r,
 	return 0;
 }
 
+void
+nsrun_home_share(struct nsrun_home_keep *keep)
+{
+	keep->unfilled = keep->first && nsrun_home_lock(keep, F_RDLCK);
+	keep->first = false;
+}
+
 int
 nsrun_home_release(struct nsrun_home_keep *keep, struct nsrun_request *r,
     struct nsrun_err *err)

@@ -24,6 +24,7 @@ struct nsrun_home_keep {
 	int			users_fd;	/* each has a read lock on it */
 	bool			first;		/* of those that use it now:
 						   a write lock, until filled */
+	bool			unfilled;	/* by a session's launch */
 	const char		**stubs;	/* beneath part: files that are
 						   there to be mounted on */
 	size_t			n_stubs;
@@ -39,6 +40,9 @@ struct nsrun_home_keep {
  */
 int nsrun_home_hold(struct nsrun_home_keep *keep, struct nsrun_request *request,
     struct nsrun_err *err);
+
+/* For a session, whose first launch may be long to come: others may go on. */
+void nsrun_home_share(struct nsrun_home_keep *keep);
 
 /*
  * Between the plan and the launch: give a kept home to who the command is, and

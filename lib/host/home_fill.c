@@ -398,6 +398,9 @@ nsrun_home_fill(struct nsrun_home_keep *keep,
 	f.home = find_home(plan, keep->item.path);
 	if (!f.home)	/* without a sandbox there is none */
 		return 0;
+	if (keep->unfilled)
+		keep->first = nsrun_home_lock(keep, F_WRLCK);
+	keep->unfilled = false;
 	rc = open_part(&f, nsrun_home_part(request)) < 0 ? -1 :
 	    make_places(&f);
 	/* From a write lock to a read lock: that never waits. */

@@ -54,6 +54,26 @@ are_same_variables(const struct nsrun_request *a, const struct nsrun_request *b)
 	return true;
 }
 
+static bool
+are_same_homes(const struct nsrun_request *a, const struct nsrun_request *b)
+{
+	if (a->home != b->home || a->n_credentials != b->n_credentials ||
+	    a->returns_credentials != b->returns_credentials ||
+	    !are_same_lists(&a->home_name, 1, &b->home_name, 1) ||
+	    !are_same_lists(&a->home_dir, 1, &b->home_dir, 1) ||
+	    !are_same_lists(&a->state_dir, 1, &b->state_dir, 1))
+		return false;
+	for (size_t i = 0; i < a->n_credentials; i++) {
+		const struct nsrun_credential *x = &a->credentials[i];
+		const struct nsrun_credential *y = &b->credentials[i];
+
+		if (x->copies != y->copies || strcmp(x->path, y->path) ||
+		    !are_same_lists(&x->dest, 1, &y->dest, 1))
+			return false;
+	}
+	return true;
+}
+
 bool
 nsrun_session_is_same(const struct nsrun_session *a,
     const struct nsrun_session *b)
@@ -77,5 +97,5 @@ nsrun_session_is_same(const struct nsrun_session *a,
 	    x->on_hazard == y->on_hazard &&
 	    are_same_lists(&x->cwd, 1, &y->cwd, 1) &&
 	    are_same_lists(x->masks, x->n_masks, y->masks, y->n_masks) &&
-	    are_same_variables(x, y);
+	    are_same_variables(x, y) && are_same_homes(x, y);
 }

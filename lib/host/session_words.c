@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/path.h"
@@ -12,7 +13,8 @@
 
 /* Whose a word is; one that is in neither is each launch's own. */
 static const char *const of_session[] = {
-	"project", "ro", "rw", "as", "temp", "on-hazard", NULL,
+	"project", "ro", "rw", "as", "temp", "on-hazard", "home", "home-keep",
+	"state-dir", "credential", "credential-copy", "credential-return", NULL,
 };
 static const char *const of_both[] = { "cwd", "mask", "env", "network",
 	"nesting", NULL };
@@ -141,6 +143,63 @@ keep_variables(struct nsrun_session *s, const struct nsrun_request *r,
 	return 0;
 }
 
+/* One that is relative is where we are now, not where we are then. */
+static int
+keep_path(struct nsrun_session *s, const char **kept, const char *path,
+    struct nsrun_err *err)
+{
+	char *here = path && *path != '/' ? getcwd(NULL, 0) : NULL;
+
+	if (path)
+		*kept = here ? nsrun_arena_printf(&s->arena, "%s/%s", here,
+		    path) : nsrun_arena_strdup(&s->arena, path);
+	free(here);
+	return !path || *kept ? 0 : nsrun_err_nomem(err, path);
+}
+
+static int
+keep_credentials(struct nsrun_session *s, const struct nsrun_request *r,
+    struct nsrun_err *err)
+{
+	s->words.credentials = nsrun_arena_alloc(&s->arena, (r->n_credentials +
+	    1) * sizeof *s->words.credentials);
+	if (!s->words.credentials)
+		return nsrun_err_nomem(err, "credentials");
+	for (size_t i = 0; i < r->n_credentials; i++) {
+		struct nsrun_credential *c = &s->words.credentials[i];
+		const char *dest = r->credentials[i].dest;
+
+		c->copies = r->credentials[i].copies;
+		if (keep_path(s, &c->path, r->credentials[i].path, err) < 0)
+			return -1;
+		if (dest && !(c->dest = nsrun_arena_strdup(&s->arena, dest)))
+			return nsrun_err_nomem(err, dest);
+	}
+	s->words.n_credentials = r->n_credentials;
+	s->words.returns_credentials = r->returns_credentials;
+	return 0;
+}
+
+static int
+keep_home(struct nsrun_session *s, const struct nsrun_request *r,
+    struct nsrun_err *err)
+{
+	/* Its launches may run at the same time. */
+	if (r->keeps_overlay)
+		return nsrun_err_rule(err, NSRUN_STEP_OPTION, "is for one"
+		    " launch at a time, not for a session", "--home-keep",
+		    NULL);
+	s->words.home = r->home;
+	s->words.home_item = r->home_item;
+	if (r->home_name && !(s->words.home_name = nsrun_arena_strdup(&s->arena,
+	    r->home_name)))
+		return nsrun_err_nomem(err, r->home_name);
+	if (keep_path(s, &s->words.home_dir, r->home_dir, err) < 0 ||
+	    keep_path(s, &s->words.state_dir, r->state_dir, err) < 0)
+		return -1;
+	return keep_credentials(s, r, err);
+}
+
 int
 nsrun_session_keep(struct nsrun_session *s, const char *id,
     const struct nsrun_request *r, struct nsrun_err *err)
@@ -163,7 +222,7 @@ nsrun_session_keep(struct nsrun_session *s, const char *id,
 		.nesting = r->nesting, .on_hazard = r->on_hazard,
 	};
 	if (keep_as(s, r, err) < 0 || keep_cwd(s, r->cwd, err) < 0 ||
-	    keep_masks(s, r, err) < 0)
+	    keep_masks(s, r, err) < 0 || keep_home(s, r, err) < 0)
 		return -1;
 	return keep_variables(s, r, err);
 }
@@ -299,6 +358,14 @@ nsrun_session_request(struct nsrun_request *whole, struct nsrun_arena *arena,
 	whole->host_temp = s->words.host_temp;
 	whole->temp = s->words.temp;
 	whole->on_hazard = s->words.on_hazard;
+	whole->home = s->words.home;
+	whole->home_name = s->words.home_name;
+	whole->home_dir = s->words.home_dir;
+	whole->home_item = s->words.home_item;
+	whole->state_dir = s->words.state_dir;
+	whole->credentials = s->words.credentials;
+	whole->n_credentials = s->words.n_credentials;
+	whole->returns_credentials = s->words.returns_credentials;
 	if (!whole->cwd)
 		whole->cwd = s->words.cwd;
 	if (check_nesting(s, launch, err) < 0 ||

@@ -200,14 +200,22 @@ writable_dir(const struct nsrun_mount *m)
 	    m->type == S_IFDIR ? m->source : NULL;
 }
 
-/* The very directory that was pinned, where it was. */
+/*
+ * The very directory that was pinned, where it was. Of an overlay that has both
+ * in one place, what is written: the kernel's own part is closed to everybody.
+ */
 static int
 open_dir(const struct nsrun_mount *m, const char *path)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	nsrun_autoclose int both = -1;
 
-	return m->flags & NSRUN_MOUNT_PINNED && m->pin.fd >= 0 ?
-	    openat(m->pin.fd, ".", flags) : open(path, flags);
+	if (m->kind == NSRUN_MOUNT_OVERLAY && !m->work) {
+		both = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		return both < 0 ? -1 : openat(both, "upper", flags);
+	}
+	return m->kind == NSRUN_MOUNT_BIND && m->flags & NSRUN_MOUNT_PINNED &&
+	    m->pin.fd >= 0 ? openat(m->pin.fd, ".", flags) : open(path, flags);
 }
 
 static int

@@ -168,6 +168,17 @@ cat: $h/x: No such file or directory"
 		skip "$caller: an overlay that the kernel refuses" "strace is not here, or may not"
 	fi
 
+	# What is written to a kept home counts; what is in memory has its own bound.
+	for kind in private private=w "overlay --home-keep w"; do
+		# shellcheck disable=SC2086
+		fails "$caller: $kind: --max-write" run --max-write 4M --home $kind -- sh -c \
+			'for i in $(seq 300); do head -c 1M /dev/zero >>~/"big$((i % 8))"; sleep 0.1; done; echo all'
+		unlike "$caller: ... ends it" "$said" "*all*"
+		# shellcheck disable=SC2086
+		status "$caller: $kind: less is fine" 0 run --max-write 64M --home $kind -- sh -c 'head -c 1M /dev/zero >~/small; sleep 0.3'
+	done
+	as "$caller" "$oc" home --state-dir "$state" release private=w overlay=w
+
 	# In a plan.
 	like "$caller: explain: private" "$(as "$caller" "$oc" explain --home private=z --state-dir "$work/none" -- true)" \
 		"*rw *$work/none/home/z/home*"
