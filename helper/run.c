@@ -105,6 +105,32 @@ tell_violations(struct nsrun_run *run, const struct opts *opts)
 	}
 }
 
+/* It did not end by itself: the person at the terminal wants to know why. */
+static void
+tell_bound(const struct nsrun_run *run)
+{
+	struct nsrun_err err = NSRUN_ERR_INIT;
+	char subject[64], text[24];
+	int kind;
+
+	if (!run->result.limit)
+		return;
+	kind = nsrun_limit_find(run->result.limit);
+	snprintf(subject, sizeof subject, "%s %s", run->result.limit,
+	    run->plan->limits[kind].set ? nsrun_limit_text(
+	    (enum nsrun_limit_kind)kind, run->plan->limits[kind].value,
+	    text) : "");
+	if (run->budget.errnum) {
+		errno = run->budget.errnum;
+		nsrun_err_sys(&err, NSRUN_STEP_LIMIT, "cannot be watched any"
+		    " more", subject, NULL);
+	} else {
+		nsrun_err_rule(&err, NSRUN_STEP_LIMIT,
+		    "is used up, and so everything was ended", subject, NULL);
+	}
+	nsrun_err_print(STDERR_FILENO, "oc-nsrun", &err);
+}
+
 /* Copies that the command changed, to the host, where that is asked for. */
 static void
 hand_back(const struct nsrun_run *run, const struct opts *opts)
@@ -137,6 +163,7 @@ execute(struct nsrun_run *run, const struct opts *opts, struct nsrun_err *err)
 	if (nsrun_supervise(run, NSRUN_STATE_ENDED, err) < 0)
 		return -1;
 	tell_violations(run, opts);
+	tell_bound(run);
 	hand_back(run, opts);
 	nsrun_status_exited(opts->status_fd, run);
 	nsrun_log_end(opts->log_fd, run);

@@ -29,6 +29,8 @@ struct nsrun_child {
 	int	masks_fd;	/* what is mounted over masks; or -1 */
 	int	pins_fd;	/* a tree of `pins_of`, out of reach; or -1 */
 	const char *pins_of;
+	size_t	absents_end;	/* up to where stubs were asked for */
+	bool	absents_barred;	/* where nobody can make what is not there */
 	int	janitor_fd;	/* socket to it, once there is one; or -1,
 				   or NSRUN_NO_JANITOR: not any more */
 	unsigned int n_own_devs;
@@ -137,11 +139,12 @@ int nsrun_stub_share(const struct nsrun_prep *prep, struct nsrun_child *child,
 int nsrun_stub_watch(const struct nsrun_prep *prep, struct nsrun_child *child);
 
 /*
- * A stub in dir for mount i, whose name must stay absent. -1 with errno EROFS:
- * nothing can be made there; EEXIST: something else is there.
+ * Stubs in dir for mounts *i to end-1, whose names must stay absent; what else
+ * is at one is left alone. -1 with errno EROFS: nothing can be made there; any
+ * other is of mount *i.
  */
 int nsrun_stub_absent(const struct nsrun_prep *prep, struct nsrun_child *child,
-    int dir, size_t i);
+    int dir, size_t *i, size_t end);
 
 /*
  * Attach the detached mount at m's target, which is made when it is missing: a

@@ -18,10 +18,11 @@ nsrun_mount_dir(const struct nsrun_prep *prep, struct nsrun_child *child,
     size_t i, struct nsrun_err *err)
 {
 	const struct nsrun_mount *m = &prep->plan->mounts.v[i];
+	mode_t type = S_ISREG(m->type) ? S_IFREG : S_IFDIR;
 	nsrun_autoclose int fd = -1;
 	const char *call;
 
-	if (nsrun_target_make(prep, child, m, S_IFDIR |
+	if (nsrun_target_make(prep, child, m, type |
 	    nsrun_mount_mode(m, 0755), &fd, &call) < 0)
 		return nsrun_mount_failed(m, call, err);
 	return 0;

@@ -112,6 +112,61 @@ nsrun_mount_hide(const struct nsrun_prep *prep, struct nsrun_child *child,
 	return put_over(child, m, fd, st.st_mode, err);
 }
 
+/* Where the masks end that are absent in the same directory as mount i. */
+static size_t
+end_of_absents(const struct nsrun_mounts *mounts, size_t i)
+{
+	const struct nsrun_mount *m = &mounts->v[i];
+	size_t n = (size_t)(strrchr(m->target, '/') - m->target) + 1;
+
+	for (i++; i < mounts->n; i++) {
+		const struct nsrun_mount *other = &mounts->v[i];
+
+		if (other->kind != NSRUN_MOUNT_ABSENT ||
+		    other->pin.dev != m->pin.dev ||
+		    other->pin.ino != m->pin.ino ||
+		    strncmp(other->target, m->target, n) ||
+		    strchr(other->target + n, '/'))
+			break;
+	}
+	return i;
+}
+
+/* Stubs for mount i and its neighbours: a question costs more than a stub. */
+static int
+make_stubs(const struct nsrun_prep *prep, struct nsrun_child *child, int dir,
+    size_t i, struct nsrun_err *err)
+{
+	const struct nsrun_mounts *mounts = &prep->plan->mounts;
+	const struct nsrun_mount *m = &mounts->v[i];
+
+	if (i < child->absents_end)
+		return 0;
+	child->absents_end = end_of_absents(mounts, i);
+	child->absents_barred = false;
+	if (nsrun_mount_check_pin(m, dir, err) < 0 ||
+	    nsrun_mask_prepare(prep, child, m, err) < 0)
+		return -1;
+	if (nsrun_stub_absent(prep, child, dir, &i, child->absents_end) == 0)
+		return 0;
+	child->absents_barred = errno == EROFS;
+	if (child->absents_barred)
+		return 0;
+	return nsrun_err_sys(err, NSRUN_STEP_MASK, "create", i < mounts->n ?
+	    mounts->v[i].target : m->target, NULL);
+}
+
+/* A stub is no directory, mostly: the link goes onto it by its name. */
+static int
+put_over_stub(const struct nsrun_child *child, int dir, const char *name)
+{
+	nsrun_autoclose int mount = sys_open_tree(child->masks_fd, nothing,
+	    AT_SYMLINK_NOFOLLOW | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	return mount < 0 ? -1 : sys_move_mount(mount, "", dir, name,
+	    MOVE_MOUNT_F_EMPTY_PATH);
+}
+
 int
 nsrun_mount_absent(const struct nsrun_prep *prep, struct nsrun_child *child,
     size_t i, struct nsrun_err *err)
@@ -124,17 +179,14 @@ nsrun_mount_absent(const struct nsrun_prep *prep, struct nsrun_child *child,
 
 	if (dir < 0)
 		return nsrun_mount_failed(m, "openat2", err);
-	if (nsrun_mount_check_pin(m, dir, err) < 0 ||
-	    nsrun_mask_prepare(prep, child, m, err) < 0)
+	if (make_stubs(prep, child, dir, i, err) < 0)
 		return -1;
-	if (nsrun_stub_absent(prep, child, dir, i) < 0 && errno != EEXIST) {
-		/* Who could make it, then? */
-		if (errno == EROFS)
-			return 0;
-		return nsrun_err_sys(err, NSRUN_STEP_MASK, "create", m->target,
-		    NULL);
-	}
+	if (put_over_stub(child, dir, name) == 0)
+		return 0;
 	fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	/* Who could make it, then? */
+	if (fd < 0 && errno == ENOENT && child->absents_barred)
+		return 0;
 	if (fd < 0)
 		return nsrun_mount_failed(m, "open", err);
 	if (fstat(fd, &st) < 0)

@@ -27,10 +27,10 @@ enum { YOUNG_S = 10 };
  * that is the end of asking: ECANCELED, and the launch fails.
  */
 static int
-ask(struct nsrun_child *child, const struct nsrun_stub_request *request,
-    int fd)
+ask_about(struct nsrun_child *child, const struct nsrun_stub_request *request,
+    int fd, size_t *mount)
 {
-	int answer;
+	struct nsrun_stub_answer answer;
 	ssize_t n = -1;
 
 	if (child->janitor_fd >= 0 && nsrun_child_pass(child->janitor_fd,
@@ -41,10 +41,21 @@ ask(struct nsrun_child *child, const struct nsrun_stub_request *request,
 	if (n != sizeof answer) {
 		nsrun_fd_close(&child->janitor_fd);
 		child->janitor_fd = NSRUN_NO_JANITOR;
-		answer = ECANCELED;
+		answer.errnum = ECANCELED;
+		answer.mount = *mount;
 	}
-	errno = answer;
+	*mount = answer.mount;
+	errno = answer.errnum;
 	return errno ? -1 : 0;
+}
+
+static int
+ask(struct nsrun_child *child, const struct nsrun_stub_request *request,
+    int fd)
+{
+	size_t mount = 0;
+
+	return ask_about(child, request, fd, &mount);
 }
 
 /* Have one started, the first time. */
@@ -115,14 +126,14 @@ nsrun_stub_watch(const struct nsrun_prep *prep, struct nsrun_child *child)
 
 int
 nsrun_stub_absent(const struct nsrun_prep *prep, struct nsrun_child *child,
-    int dir, size_t i)
+    int dir, size_t *i, size_t end)
 {
 	const struct nsrun_stub_request request = {
-		.what = NSRUN_STUB_ABSENT, .mount = i,
+		.what = NSRUN_STUB_ABSENT, .mount = *i, .end = end,
 	};
 
 	return nsrun_stub_watch(prep, child) < 0 ? -1 :
-	    ask(child, &request, dir);
+	    ask_about(child, &request, dir, i);
 }
 
 static bool

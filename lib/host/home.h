@@ -22,6 +22,8 @@ struct nsrun_home_keep {
 	struct nsrun_store	store;
 	struct nsrun_store_item	item;
 	int			users_fd;	/* each has a read lock on it */
+	bool			first;		/* of those that use it now:
+						   a write lock, until filled */
 	const char		**stubs;	/* beneath part: files that are
 						   there to be mounted on */
 	size_t			n_stubs;
@@ -50,6 +52,9 @@ int nsrun_home_fill(struct nsrun_home_keep *keep,
 /* After the launch. -1: something is left on the host that should not be. */
 int nsrun_home_release(struct nsrun_home_keep *keep,
     struct nsrun_request *request, struct nsrun_err *err);
+
+/* Lock its users' file, F_WRLCK or F_RDLCK, without waiting; false: not. */
+bool nsrun_home_lock(const struct nsrun_home_keep *keep, short type);
 
 /* home_fill.c: take away what fill made only to mount something on it, in the
  * item's directory dir. */

@@ -72,15 +72,19 @@ struct nsrun_request {
 	size_t			n_credentials;
 	bool			returns_credentials;
 	const char		*overlay;	/* the project's; NULL: none */
+	bool			drops_overlay;	/* and lists it first */
 	const struct nsrun_store_item *overlay_item;	/* held; NULL: not */
 	int			overlay_busy_fd;	/* a lock, for pid 1 */
 	const char		*server;	/* PLUGIN/SERVER; NULL: none */
 	bool			has_hook_mode;
 	enum nsrun_boundary	hook_mode;
+	bool			nesting;	/* namespaces inside */
 	bool			stdin_null;
 	bool			has_network, has_timeout;
 	enum nsrun_network	network;
 	struct nsrun_limit	limits[NSRUN_N_LIMITS];
+	enum nsrun_cgroup_use	cgroup_use;
+	const char		*cgroup_parent;	/* NULL: to be found */
 	enum nsrun_on_hazard	on_hazard;
 	uint64_t		timeout_ms;		/* 0: none */
 	uint64_t		max_output_bytes;	/* 0: no cap */
@@ -89,6 +93,7 @@ struct nsrun_request {
 	bool			share_network;	/* a fallback, not a wish */
 	bool			for_program;	/* our thread is our process */
 	bool			reports;	/* somebody reads the records */
+	uint64_t		said;		/* 1 << index of each word */
 };
 
 /* Says that a word whose value may lack has none. */

@@ -206,6 +206,10 @@ check_identity(const struct nsrun_plan *plan, struct nsrun_err *err)
 	    !who->asks_for_maps)
 		return broken(err, "groups cannot be set where we write the"
 		    " map ourselves", NULL);
+	if (plan->nesting && (who->host_uid == 0 ||
+	    !(plan->namespaces & CLONE_NEWNET)))
+		return broken(err, "nesting needs a host uid other than 0 and a"
+		    " network namespace", NULL);
 	if (who->leaves_root && (!who->host_uid || !who->host_gid))
 		return broken(err, "leaving uid 0 for uid 0", NULL);
 	if (!(plan->namespaces & CLONE_NEWUSER) || who->finds_maps) {
@@ -232,7 +236,7 @@ check_process(const struct nsrun_plan *plan, struct nsrun_err *err)
 	if (plan->profile && (process->lingers || process->keeps_fds ||
 	    process->caps || process->session == NSRUN_SESSION_CALLER ||
 	    process->literal || process->new_privs || process->personality ||
-	    process->exec_fd >= 0))
+	    process->spares_init || process->exec_fd >= 0))
 		return broken(err, "a profile keeps nothing of the caller's",
 		    NULL);
 	if (process->n_locks > NSRUN_LOCKS_MAX)
@@ -255,11 +259,52 @@ check_process(const struct nsrun_plan *plan, struct nsrun_err *err)
 	return 0;
 }
 
+/* A face that sets it and does not watch would be believed. */
+static int
+check_budget(const struct nsrun_plan *plan, struct nsrun_err *err)
+{
+	bool set = plan->limits[NSRUN_LIMIT_WRITE].set ||
+	    plan->limits[NSRUN_LIMIT_INODES].set;
+
+	if (set != plan->supervision.watches_writes)
+		return broken(err, "a limit of writes goes with a watcher",
+		    NULL);
+	if (set && !(plan->namespaces & CLONE_NEWPID &&
+	    plan->namespaces & CLONE_NEWUSER))
+		return broken(err, "a limit of writes needs user and pid"
+		    " namespaces of its own", NULL);
+	return 0;
+}
+
+static int
+check_cgroup(const struct nsrun_plan *plan, struct nsrun_err *err)
+{
+	const struct nsrun_cgroup_plan *cgroup = &plan->cgroup;
+
+	if (cgroup->use == NSRUN_CGROUP_OFF)
+		return cgroup->n_settings || cgroup->parent ? broken(err,
+		    "is for a cgroup, and there is to be none",
+		    cgroup->n_settings ? cgroup->settings[0].file :
+		    cgroup->parent) : 0;
+	if (cgroup->parent && *cgroup->parent != '/')
+		return broken(err, "is not an absolute path", cgroup->parent);
+	/* It is emptied when we are done with it. */
+	if (plan->process.lingers || plan->process.outlives)
+		return broken(err, "what outlives us can have no cgroup of"
+		    " ours", NULL);
+	for (size_t i = 0; i < cgroup->n_settings; i++)
+		if (strchr(cgroup->settings[i].file, '/'))
+			return broken(err, "is no file of a cgroup",
+			    cgroup->settings[i].file);
+	return 0;
+}
+
 int
 nsrun_plan_check(const struct nsrun_plan *plan, struct nsrun_err *err)
 {
 	if (check_identity(plan, err) < 0 || check_mounts(plan, err) < 0 ||
-	    check_process(plan, err) < 0 || check_returns(plan, err) < 0)
+	    check_process(plan, err) < 0 || check_cgroup(plan, err) < 0 ||
+	    check_budget(plan, err) < 0 || check_returns(plan, err) < 0)
 		return -1;
 	if (plan->loopback && !(plan->namespaces & CLONE_NEWNET))
 		return broken(err, "loopback is brought up only in a network"

@@ -27,7 +27,8 @@ enum nsrun_mount_kind {
 	NSRUN_MOUNT_BIND,	/* source, a host path, at target */
 	NSRUN_MOUNT_PROC,	/* the procfs of the new pid namespace */
 	NSRUN_MOUNT_DEVPTS,	/* a terminal file system of its own */
-	NSRUN_MOUNT_DIR,	/* a directory of mode */
+	NSRUN_MOUNT_DIR,	/* a directory of mode; or, if type is S_IFREG,
+				   a file, empty unless it is there already */
 	NSRUN_MOUNT_FILE,	/* a file of mode that holds data */
 	NSRUN_MOUNT_SYMLINK,	/* source is the link's text */
 	NSRUN_MOUNT_COVER,	/* target over itself, read-only; source: the
@@ -124,7 +125,8 @@ struct nsrun_mount {
 	mode_t			mode;		/* 0: the kind's own */
 	mode_t			parent_mode;	/* of parents made; 0: 0755 */
 	mode_t			type;		/* BIND: S_IFDIR or S_IFREG when
-						   known, which saves asking */
+						   known, which saves asking;
+						   DIR */
 	uint64_t		size_bytes;	/* tmpfs kinds; 0: the kernel's,
 						   never in a profile's plan */
 	uint64_t		n_inodes;	/* DEVPTS: terminals */

@@ -170,6 +170,7 @@ put_process(struct nsrun_json *j, const struct nsrun_process *p)
 	put_true(j, "open_init", p->open_init);
 	put_true(j, "free_caps", p->free_caps);
 	put_true(j, "names_command", p->names_command);
+	put_true(j, "spares_init", p->spares_init);
 	nsrun_json_string(j, "session", nsrun_sid_name(p->session));
 	nsrun_json_number(j, "caps", p->caps);
 	put_true(j, "literal", p->literal);
@@ -229,6 +230,23 @@ put_environment(struct nsrun_json *j, const struct nsrun_plan *plan)
 }
 
 static void
+put_cgroup(struct nsrun_json *j, const struct nsrun_cgroup_plan *cgroup)
+{
+	nsrun_json_open(j, "cgroup", '{');
+	nsrun_json_string(j, "use", nsrun_cgroup_use_name(cgroup->use));
+	nsrun_json_string(j, "parent", cgroup->parent);
+	nsrun_json_open(j, "settings", '[');
+	for (size_t i = 0; i < cgroup->n_settings; i++) {
+		nsrun_json_open(j, NULL, '{');
+		nsrun_json_string(j, "file", cgroup->settings[i].file);
+		nsrun_json_string(j, "value", cgroup->settings[i].value);
+		nsrun_json_close(j, '}');
+	}
+	nsrun_json_close(j, ']');
+	nsrun_json_close(j, '}');
+}
+
+static void
 put_rest(struct nsrun_json *j, const struct nsrun_plan *plan)
 {
 	size_t n = 0;
@@ -239,6 +257,7 @@ put_rest(struct nsrun_json *j, const struct nsrun_plan *plan)
 			nsrun_json_number(j, nsrun_limit_name(
 			    (enum nsrun_limit_kind)i), plan->limits[i].value);
 	nsrun_json_close(j, '}');
+	put_cgroup(j, &plan->cgroup);
 	nsrun_json_open(j, "sysctls", '{');
 	for (size_t i = 0; i < plan->n_sysctls; i++)
 		nsrun_json_string(j, plan->sysctls[i].path,
@@ -310,6 +329,7 @@ nsrun_print_json(FILE *out, const struct nsrun_plan *plan)
 	if (!plan->profile)
 		put_process(&j, &plan->process);
 	nsrun_json_string(&j, "network", nsrun_plan_network(plan));
+	put_true(&j, "nesting", plan->nesting);
 	if (plan->hostname && !plan->profile)
 		nsrun_json_string(&j, "hostname", plan->hostname);
 	nsrun_json_put_filters(&j, plan);

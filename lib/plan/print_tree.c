@@ -80,6 +80,8 @@ header(const struct tree *t)
 	    plan->network == NSRUN_NETWORK_ISOLATED ? "loopback of its own" :
 	    plan->n_fallbacks ? "HOST namespace, sockets refused" :
 	    "own namespace, sockets refused");
+	if (plan->nesting)
+		fputs("  nesting allowed", t->out);
 	fprintf(t->out, "\n%*s  uid %u", (int)strlen(plan->profile), "",
 	    (unsigned int)plan->identity.uid);
 	if (plan->identity.leaves_root)
@@ -93,10 +95,11 @@ header(const struct tree *t)
 	for (int i = 0; i < NSRUN_N_LIMITS; i++) {
 		enum nsrun_limit_kind kind = (enum nsrun_limit_kind)i;
 
-		if (plan->limits[i].set && kind <= NSRUN_LIMIT_PROCESSES)
-			fprintf(t->out, "  %s %s%s", nsrun_limit_name(kind),
-			    nsrun_size_text(plan->limits[i].value, text),
-			    nsrun_limit_unit(kind) == 's' ? "s" : "");
+		if (plan->limits[i].set && (kind <= NSRUN_LIMIT_PROCESSES ||
+		    nsrun_limit_resource(kind) < 0))
+			fprintf(t->out, "  %s %s", nsrun_limit_name(kind),
+			    nsrun_limit_text(kind, plan->limits[i].value,
+			    text));
 	}
 	fputs("\n", t->out);
 }

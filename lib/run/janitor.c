@@ -133,7 +133,7 @@ take(int *to, int *fd)
 }
 
 static int
-serve(struct janitor *j, const struct nsrun_stub_request *request, int *fd)
+serve(struct janitor *j, struct nsrun_stub_request *request, int *fd)
 {
 	if (request->what == NSRUN_STUB_ROOT)
 		return watch_root(j, *fd);
@@ -151,7 +151,8 @@ serve(struct janitor *j, const struct nsrun_stub_request *request, int *fd)
 	if (request->what == NSRUN_STUB_MASKS)
 		return take(&j->watch.masks_fd, fd);
 	if (request->what == NSRUN_STUB_ABSENT)
-		return nsrun_absents_make(&j->absents, request->mount, fd);
+		return nsrun_absents_make(&j->absents, &request->mount,
+		    request->end, fd);
 	if (j->n == MAX_STUBS)
 		return E2BIG;
 	return request->what == NSRUN_STUB_MAKE ? make(j, fd, request) :
@@ -166,7 +167,7 @@ answer(struct janitor *j)
 		struct cmsghdr header;
 		char space[CMSG_SPACE(sizeof(int))];
 	} control;
-	struct nsrun_stub_request request;
+	struct nsrun_stub_request request = { .mount = 0 };
 	struct iovec iov = { &request, sizeof request };
 	struct msghdr msg = {
 		.msg_iov = &iov, .msg_iovlen = 1,
@@ -174,8 +175,8 @@ answer(struct janitor *j)
 	};
 	ssize_t n = recvmsg(j->socket_fd, &msg, MSG_CMSG_CLOEXEC);
 	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	struct nsrun_stub_answer answer = { .errnum = EINVAL };
 	nsrun_autoclose int fd = -1;
-	int errnum = EINVAL;
 
 	if (n < 0 && errno == EINTR)
 		return true;
@@ -184,11 +185,12 @@ answer(struct janitor *j)
 	if (c && c->cmsg_type == SCM_RIGHTS)
 		memcpy(&fd, CMSG_DATA(c), sizeof fd);
 	if (n == sizeof request && fd >= 0)
-		errnum = serve(j, &request, &fd);
+		answer.errnum = serve(j, &request, &fd);
 	else if (msg.msg_flags & MSG_CTRUNC)
-		errnum = EMFILE;
-	return send(j->socket_fd, &errnum, sizeof errnum, MSG_NOSIGNAL) ==
-	    sizeof errnum;
+		answer.errnum = EMFILE;
+	answer.mount = request.mount;
+	return send(j->socket_fd, &answer, sizeof answer, MSG_NOSIGNAL) ==
+	    sizeof answer;
 }
 
 /* Still what we made, and still empty? Then it goes. */

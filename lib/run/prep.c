@@ -26,8 +26,8 @@ nsrun_prepared_init(struct nsrun_prepared *p)
 		.arena = NSRUN_ARENA_INIT,
 		.prep = {
 			.channel_fd = -1, .control_fd = -1, .watch_fd = -1,
-			.net_fd = -1, .parent_fds = { -1, -1, -1 },
-			.proc_fd = -1,
+			.cgroup_fd = -1, .net_fd = -1, .proc_fd = -1,
+			.parent_fds = { -1, -1, -1 },
 			.stdio_fds = { -1, -1, -1 },
 		},
 		.child_fds = { -1, -1, -1 },

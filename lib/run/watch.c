@@ -17,6 +17,7 @@
 #include "base/sys.h"
 #include "plan/plan.h"
 #include "run/absent.h"
+#include "run/become.h"
 
 static bool
 is_mask(const struct nsrun_mount *m)
@@ -54,11 +55,11 @@ nsrun_watch_start(struct nsrun_watch *w)
 	w->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (w->inotify_fd < 0)
 		return;
-	nsrun_absents_as_caller(w->absents);
+	nsrun_become_caller(w->plan);
 	for (size_t i = 0; i < w->plan->mounts.n; i++)
 		if (is_mask(&w->plan->mounts.v[i]))
 			watch_parent(w, w->plan->mounts.v[i].target, last);
-	nsrun_absents_as_command(w->absents);
+	nsrun_become_command(w->plan);
 }
 
 /* Is it the name of a mask, wherever? */
@@ -141,11 +142,11 @@ nsrun_watch_handle(struct nsrun_watch *w)
 	if (!any)
 		return;
 	nsrun_absents_remake(w->absents);
-	nsrun_absents_as_caller(w->absents);
+	nsrun_become_caller(w->plan);
 	pid = (pid_t)sys_clone3(&args);
 	if (pid == 0)
 		mend_all(w);
 	while (pid > 0 && waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
 		continue;
-	nsrun_absents_as_command(w->absents);
+	nsrun_become_command(w->plan);
 }

@@ -355,6 +355,21 @@ owners() {
 		--as keep --overlay-project -- sh -c 'echo kept >f; id -u')" 0
 	cmd root apply
 	is "root: --as keep: applied" "$(cat "$P"/f)" kept
+
+	# A disk that is full stops it, with nothing half there; then it goes on.
+	fresh root
+	mount -t tmpfs -o size=1m none "$P" || return 0
+	on root 'echo a >a; dd if=/dev/zero of=big bs=1M count=2 2>/dev/null; echo z >z'
+	status "root: a full disk stops apply" 125 cmd root apply
+	like "root: and is told" "$said" "*big: *No space left on device"
+	is "root: nothing is half there" "$(ls -A "$P")" a
+	mount -o remount,size=8m "$P"
+	status "root: with room it goes on" 0 cmd root apply
+	is "root: to its end" "$(cd "$P" && ls -A; cat z)" "a
+big
+z
+z"
+	cd / && umount "$P"
 }
 
 # Directories that cannot be written are told, and the rest goes on.
