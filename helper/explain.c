@@ -21,6 +21,7 @@ print(const struct opts *opts, struct nsrun_err *err)
 	int rc;
 
 	opts->request->only_explains = true;
+	opts->request->drops_overlay = opts->dry_run;
 	if (opts->dry_run)
 		opts->request->overlay = NSRUN_REQUEST_OWN;
 	if (nsrun_plan_new(&plan, opts->request, err) < 0)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +13,12 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "host/overlay.h"
 #include "host/request.h"
 #include "overlay/baseline.h"
 #include "overlay/dir.h"
 #include "overlay/layer.h"
 #include "overlay_list.h"
-
-static const char kind[] = "overlays";
 
 static int
 fail(struct nsrun_err *err, const char *call, const char *subject)
@@ -32,22 +30,6 @@ static int
 refuse(struct nsrun_err *err, const char *rule, const char *a, const char *b)
 {
 	return nsrun_err_rule(err, NSRUN_STEP_STATE, rule, a, b);
-}
-
-/* The project's own: its name is made of its path, FNV-1a. */
-static void
-set_name(struct overlay *o, const char *name)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-
-	for (const unsigned char *s = (const unsigned char *)o->project; *s;
-	    s++)
-		hash = (hash ^ *s) * 0x100000001b3;
-	if (strcmp(name, NSRUN_REQUEST_OWN))
-		snprintf(o->name, sizeof o->name, "%s", name);
-	else
-		snprintf(o->name, sizeof o->name, "project-%016llx",
-		    (unsigned long long)hash);
 }
 
 static int
@@ -67,7 +49,7 @@ hold(struct overlay *o, const char *name, enum overlay_use use,
 	unsigned int how = NSRUN_STORE_ALONE |
 	    (use == OVERLAY_BEGIN ? NSRUN_STORE_MAKE : 0);
 
-	if (nsrun_store_hold(&o->item, &o->store, kind,
+	if (nsrun_store_hold(&o->item, &o->store, NSRUN_OVERLAY_KIND,
 	    use == OVERLAY_THROW_AWAY ? NULL : o->name, how, err) == 0)
 		return 0;
 	if (err->errnum == EWOULDBLOCK || err->errnum == ENOENT) {
@@ -170,7 +152,7 @@ overlay_open(struct overlay *o, const char *project, const char *name,
 	    nsrun_store_check_name(name, err) < 0)
 		return -1;
 	if (open_project(o, project, err) == 0) {
-		set_name(o, name);
+		nsrun_overlay_name(o->name, name, o->project);
 		if (nsrun_store_open(&o->store, state_dir, err) == 0 &&
 		    hold(o, name, use, err) == 0 &&
 		    check_project(o, name, err) == 0 &&
@@ -221,6 +203,7 @@ overlay_begin(struct overlay *o, struct nsrun_request *request, bool dry_run,
 		    NULL);
 	if (dry_run)
 		request->overlay = NSRUN_REQUEST_OWN;
+	request->drops_overlay = dry_run;
 	if (!request->overlay)
 		return 0;
 	if (!request->project)

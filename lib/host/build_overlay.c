@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,9 +18,26 @@
 #include "base/path.h"
 #include "host/build.h"
 #include "host/identity.h"
+#include "host/overlay.h"
 #include "host/store.h"
 
 static const char part[] = "layer";
+
+/* FNV-1a: two that meet are told apart by what the overlay says it is of. */
+void
+nsrun_overlay_name(char name[NSRUN_STORE_NAME + 1], const char *given,
+    const char *project)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (const char *s = project; *s; s++)
+		hash = (hash ^ (unsigned char)*s) * 0x100000001b3;
+	if (strcmp(given, NSRUN_REQUEST_OWN))
+		snprintf(name, NSRUN_STORE_NAME + 1, "%s", given);
+	else
+		snprintf(name, NSRUN_STORE_NAME + 1, "project-%016llx",
+		    (unsigned long long)hash);
+}
 
 static int
 refuse(struct nsrun_build *b, const char *rule, const char *more)
@@ -146,6 +164,21 @@ take(struct nsrun_build *b, int *fd)
 	return 0;
 }
 
+/* Where it would be: nothing is made to explain it. */
+static int
+name_layer(struct nsrun_build *b)
+{
+	const struct nsrun_request *r = b->request;
+	char where[NSRUN_STORE_PATH], name[NSRUN_STORE_NAME + 1];
+
+	if (nsrun_store_where(where, r->state_dir, b->err) < 0)
+		return -1;
+	nsrun_overlay_name(name, r->overlay, b->project->path);
+	b->overlay = r->drops_overlay ? "" : nsrun_build_text(b,
+	    "%s/" NSRUN_OVERLAY_KIND "/%s/%s", where, name, part);
+	return b->overlay ? 0 : -1;
+}
+
 int
 nsrun_build_host_fd(const struct nsrun_build *b, const struct nsrun_mount *m)
 {
@@ -157,19 +190,13 @@ nsrun_build_overlay(struct nsrun_build *b)
 {
 	const struct nsrun_store_item *item = b->request->overlay_item;
 	nsrun_autoclose int layer = -1, fd = -1;
-	char where[NSRUN_STORE_PATH];
 
 	if (!b->request->overlay)
 		return 0;
 	if (check(b) < 0)
 		return -1;
-	if (!item) {
-		if (nsrun_store_where(where, b->request->state_dir, b->err) < 0)
-			return -1;
-		b->overlay = nsrun_build_text(b, "%s/overlays/%s/%s", where,
-		    b->request->overlay, part);
-		return b->overlay ? 0 : -1;
-	}
+	if (!item)
+		return name_layer(b);
 	b->overlay = nsrun_build_text(b, "%s/%s", item->path, part);
 	if (!b->overlay || (layer = open_layer(b, item)) < 0 ||
 	    (fd = mount_layer(b, layer)) < 0)
@@ -188,7 +215,8 @@ nsrun_build_overlay_root(struct nsrun_build *b, struct nsrun_granted *root)
 		.flags = NSRUN_MOUNT_GRANT | NSRUN_MOUNT_EXACT |
 		    (b->lower_fd >= 0 ? NSRUN_MOUNT_MADE :
 		    NSRUN_MOUNT_PINNED),
-		.source = b->overlay, .target = root->path, .layers = layers,
+		.source = *b->overlay ? b->overlay : NULL,
+		.target = root->path, .layers = layers,
 		.pin = root->pin, .type = S_IFDIR,
 	};
 

@@ -75,6 +75,7 @@ struct nsrun_request {
 	size_t			n_credentials;
 	bool			returns_credentials;
 	const char		*overlay;	/* the project's; NULL: none */
+	bool			drops_overlay;	/* and lists it first */
 	const struct nsrun_store_item *overlay_item;	/* held; NULL: not */
 	int			overlay_busy_fd;	/* a lock, for pid 1 */
 	const char		*server;	/* PLUGIN/SERVER; NULL: none */

@@ -212,7 +212,8 @@ open_dir(const struct nsrun_mount *m, const char *path)
 
 	if (m->kind == NSRUN_MOUNT_OVERLAY && !m->work) {
 		both = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		return both < 0 ? -1 : openat(both, "upper", flags);
+		return both < 0 ? -1 : openat(both, "upper",
+		    flags | O_NOFOLLOW);
 	}
 	return m->kind == NSRUN_MOUNT_BIND && m->flags & NSRUN_MOUNT_PINNED &&
 	    m->pin.fd >= 0 ? openat(m->pin.fd, ".", flags) : open(path, flags);

@@ -118,6 +118,62 @@ print(d["v"], len(d["changes"]), c["f"]["change"], c["m"]["mode"],
 	is "$1: discard: the next begins anew" "$(on "$1" 'cat f')" f
 }
 
+# What --text prints is what patch(1) makes the new of the old with.
+patches() {
+	[ "$1" = user ] || return 0
+	command -v patch >/dev/null || { skip "user: --text and patch" "no patch"
+		return; }
+	bad=''
+	for seed in 1 2 3 4 5 6 7 8; do
+		fresh user
+		as user awk -v seed=$seed 'BEGIN {
+			srand(seed)
+			for (f = 0; f < 12; f++) {
+				n = int(rand() * 60)
+				for (i = 0; i < n; i++) print int(rand() * 6) >"f" f
+				if (rand() < 0.3) printf "%s", "end" >"f" f
+				printf "" >"f" f
+			}
+		}'
+		as user cp -r . ../copy
+		run user --overlay-project -- awk -v seed=$seed 'BEGIN {
+			srand(seed + 100)
+			for (f = 0; f < 12; f++) {
+				n = 0
+				while ((getline line <("f" f)) > 0) {
+					if (rand() < 0.15) continue
+					if (rand() < 0.15) out[++n] = int(rand() * 6)
+					out[++n] = line
+				}
+				if (rand() < 0.2) out[++n] = "x"
+				for (i = 1; i <= n; i++) print out[i] >("n" f)
+				printf "" >("n" f)
+				system("mv n" f " f" f)
+			}
+		}'
+		cmd user diff --text >"$work/text"
+		(cd "$(home user)/copy" && patch -s -p1 --posix <"$work/text") \
+			>"$work/said" 2>&1 || bad="$bad $seed: $(cat "$work/said")"
+		cmd user apply
+		(cd "$(home user)/copy" && find . -size 0 -delete
+			cd "$P" && find . -size 0 -delete)
+		diff -r "$(home user)/copy" "$P" >/dev/null || bad="$bad $seed"
+		rm -rf "$(home user)/copy"
+	done
+	is "user: --text is what patch makes the new of the old with" "$bad" ""
+	# More differences than are looked for: all of the old, all of the new.
+	fresh user
+	as user seq 1 9000 | as user sh -c 'cat >f'
+	run user --overlay-project -- sh -c 'seq 20000 29000 >f'
+	is "user: --text has a bound, and still is a diff" "$(cmd user diff --text |
+		awk '/^-[0-9]/ { o++ } /^\+[0-9]/ { n++ } END { print o, n }')" \
+		"9000 9001"
+	cmd user discard
+	run user --overlay-project -- sh -c 'printf "a\\0b" >f'
+	like "user: --text: what is no text is said to be so" \
+		"$(cmd user diff --text)" "*(is not text)"
+}
+
 # refused CALLER WHAT NAME WHY: apply refuses NAME, and that alone
 refused() {
 	status "$1: $2: apply tells" 1 cmd "$1" apply
@@ -299,6 +355,21 @@ owners() {
 		--as keep --overlay-project -- sh -c 'echo kept >f; id -u')" 0
 	cmd root apply
 	is "root: --as keep: applied" "$(cat "$P"/f)" kept
+
+	# A disk that is full stops it, with nothing half there; then it goes on.
+	fresh root
+	mount -t tmpfs -o size=1m none "$P" || return 0
+	on root 'echo a >a; dd if=/dev/zero of=big bs=1M count=2 2>/dev/null; echo z >z'
+	status "root: a full disk stops apply" 125 cmd root apply
+	like "root: and is told" "$said" "*big: *No space left on device"
+	is "root: nothing is half there" "$(ls -A "$P")" a
+	mount -o remount,size=8m "$P"
+	status "root: with room it goes on" 0 cmd root apply
+	is "root: to its end" "$(cd "$P" && ls -A; cat z)" "a
+big
+z
+z"
+	cd / && umount "$P"
 }
 
 # Directories that cannot be written are told, and the rest goes on.
@@ -321,7 +392,7 @@ A  000000 100000 shut/s"
 }
 
 for caller in $callers; do
-	for part in as_seen lists conflicts planted owners closed; do
+	for part in as_seen lists patches conflicts planted owners closed; do
 		$part $caller
 	done
 done

@@ -169,6 +169,21 @@ M  100644 100644 f"
 	eventually "$caller: one that was killed is swept by the next" swept
 }
 
+budget() {
+	caller=$1
+	fill $caller
+	for launch in first second; do
+		status "$caller: a budget of writes holds on an overlay: $launch" \
+			137 run $caller --overlay-project --max-write 1M -- sh -c \
+			'dd if=/dev/zero of=big bs=1M count=20 2>/dev/null; sleep 60'
+		like "$caller: and is told: $launch" "$said" "*is used up*"
+		[ $launch = second ] || run $caller --overlay-project -- sh -c \
+			'rm big; echo x >f'
+	done
+	ok "$caller: and what was there before does not count" run $caller \
+		--overlay-project --max-write 1M -- sh -c 'echo y >f'
+}
+
 one_at_a_time() {
 	caller=$1
 	fill $caller
@@ -254,11 +269,17 @@ explains() {
 	like "$caller: explain shows it" "$(as $caller "$oc" explain --state-dir \
 		"$S" --project "$P" --overlay-project=x -- true)" \
 		"*rw*over $P, written to $S/overlays/x/layer*"
+	like "$caller: explain of the project's own" "$(as $caller "$oc" explain \
+		--state-dir "$S" --project "$P" --overlay-project -- true)" \
+		"*rw*over $P, written to $S/overlays/project-????????????????/layer*"
+	like "$caller: explain of --dry-run" "$(as $caller "$oc" explain \
+		--state-dir "$S" --project "$P" --dry-run -- true)" \
+		"*rw*over $P, thrown away*"
 	is "$caller: and makes nothing" "$(ls -A "$S")" ""
 }
 
 for caller in $callers; do
-	for part in writes masks git_view scan dry_run one_at_a_time bad_input \
+	for part in writes masks git_view scan budget dry_run one_at_a_time bad_input \
 		explains; do
 		$part $caller
 	done
