@@ -113,6 +113,13 @@ nsrun_run_close_others(const struct nsrun_run *run, int more)
 	return nsrun_fd_close_others(fds, n);
 }
 
+bool
+nsrun_run_wanted_nesting(const struct nsrun_run *run)
+{
+	return run->result.status != 0 &&
+	    (run->relays[1].heard || run->relays[2].heard);
+}
+
 /* What the intermediate tells: its memory is not ours, this page is both's. */
 struct told {
 	pid_t	pid;
@@ -339,6 +346,7 @@ allocate_relays(struct nsrun_run *run, struct nsrun_err *err)
 		if (r->from_fd < 0 && r->to_fd < 0)
 			continue;
 		r->cap_bytes = i ? run->plan->supervision.max_output_bytes : 0;
+		r->listens = i && run->plan->profile && !run->plan->nesting;
 		r->to_socket = nsrun_fd_is_socket(r->to_fd);
 		nsrun_relay_unblock(r);
 		r->buf = malloc(NSRUN_RELAY_SIZE + 64);

@@ -52,7 +52,19 @@ for caller in $callers; do
 hint: *inside oc-nsrun*--nesting allow
 125"
 	like "$caller: refused: doctor does" "$(run -- "$nsrun" doctor 2>&1)" "*inside oc-nsrun*--nesting allow*"
-	[ ! "$debian" ] || fails "$caller: refused: Debian's bwrap" run -- bwrap $all true
+	named="oc-nsrun: namespace the command: was refused namespaces *--nesting allow*"
+	if [ "$debian" ]; then
+		like "$caller: refused: Debian's bwrap, and we name the option" "$(run --status-fd 3 -- bwrap $all true 2>&1 3>"$work"/status; echo $?)" \
+			"bwrap: *
+$named
+1"
+		like "$caller: ... and the record" "$(cat "$work"/status)" '*"exited"*"status": 1,*"hint": "--nesting allow"*'
+	fi
+	like "$caller: refused: unshare" "$(run -- unshare -Ur true 2>&1)" "unshare: *
+$named"
+	unlike "$caller: no such word when all went well" "$(run --status-fd 1 -- sh -c 'unshare -Ur true; true' 2>&1)" "*--nesting*"
+	unlike "$caller: nor of what is no complaint" "$(run --status-fd 1 -- sh -c 'echo a new namespace >&2; exit 1' 2>&1)" "*--nesting*"
+	unlike "$caller: nor where it is allowed" "$(nest --status-fd 1 -- sh -c 'echo Creating new namespace failed >&2; exit 1' 2>&1)" "*--nesting*"
 	for call in U m n i u C p; do
 		fails "$caller: refused: unshare -$call" run -- unshare -$call true
 	done
