@@ -346,7 +346,9 @@ allocate_relays(struct nsrun_run *run, struct nsrun_err *err)
 		if (r->from_fd < 0 && r->to_fd < 0)
 			continue;
 		r->cap_bytes = i ? run->plan->supervision.max_output_bytes : 0;
-		r->listens = i && run->plan->profile && !run->plan->nesting;
+		/* Where errors are: of a terminal, or one pipe, in 1. */
+		r->listens = run->plan->profile && !run->plan->nesting &&
+		    (i == 2 || (i == 1 && run->relays[2].from_fd < 0));
 		r->to_socket = nsrun_fd_is_socket(r->to_fd);
 		nsrun_relay_unblock(r);
 		r->buf = malloc(NSRUN_RELAY_SIZE + 64);
