@@ -158,6 +158,23 @@ hand_back(const struct nsrun_run *run, const struct opts *opts)
 	}
 }
 
+/*
+ * A program that wanted a sandbox of its own, and has said why it failed: it
+ * cannot know what would let it.
+ */
+static void
+tell_nesting(const struct nsrun_run *run)
+{
+	struct nsrun_err err = NSRUN_ERR_INIT;
+
+	if (!nsrun_run_wanted_nesting(run))
+		return;
+	nsrun_err_rule(&err, NSRUN_STEP_NAMESPACE, "was refused namespaces for"
+	    " a sandbox of its own; --nesting allow lets it make them",
+	    "the command", NULL);
+	nsrun_err_print(STDERR_FILENO, "oc-nsrun", &err);
+}
+
 /* Start it and see it to its end. */
 static int
 execute(struct nsrun_run *run, const struct opts *opts, struct nsrun_err *err)
@@ -174,6 +191,7 @@ execute(struct nsrun_run *run, const struct opts *opts, struct nsrun_err *err)
 		return -1;
 	tell_violations(run, opts);
 	tell_bound(run);
+	tell_nesting(run);
 	hand_back(run, opts);
 	nsrun_status_exited(opts->status_fd, run);
 	nsrun_log_end(opts->log_fd, run);

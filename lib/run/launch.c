@@ -113,6 +113,13 @@ nsrun_run_close_others(const struct nsrun_run *run, int more)
 	return nsrun_fd_close_others(fds, n);
 }
 
+bool
+nsrun_run_wanted_nesting(const struct nsrun_run *run)
+{
+	return run->result.status != 0 &&
+	    (run->relays[1].heard || run->relays[2].heard);
+}
+
 /* What the intermediate tells: its memory is not ours, this page is both's. */
 struct told {
 	pid_t	pid;
@@ -339,6 +346,9 @@ allocate_relays(struct nsrun_run *run, struct nsrun_err *err)
 		if (r->from_fd < 0 && r->to_fd < 0)
 			continue;
 		r->cap_bytes = i ? run->plan->supervision.max_output_bytes : 0;
+		/* Where errors are: of a terminal, or one pipe, in 1. */
+		r->listens = run->plan->profile && !run->plan->nesting &&
+		    (i == 2 || (i == 1 && run->relays[2].from_fd < 0));
 		r->to_socket = nsrun_fd_is_socket(r->to_fd);
 		nsrun_relay_unblock(r);
 		r->buf = malloc(NSRUN_RELAY_SIZE + 64);

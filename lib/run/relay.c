@@ -158,6 +158,25 @@ apply_cap(struct nsrun_relay *r)
 	r->passed = r->cap_bytes;
 }
 
+/*
+ * What bubblewrap and unshare(1) say when they are refused a namespace, each as
+ * they write it at once. It may come in two pieces all the same, or be said by
+ * somebody else: then but a hint is missing, or is one too many.
+ */
+static bool
+is_complaint(const char *buf, size_t n)
+{
+	static const char *const words[] = {
+		"No permissions to create ", "Creating new namespace failed",
+		"unshare failed",
+	};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (memmem(buf, n, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
 static void
 fill(struct nsrun_relay *r)
 {
@@ -172,6 +191,8 @@ fill(struct nsrun_relay *r)
 	}
 	r->start = 0;
 	r->end = (size_t)n;
+	if (r->listens && !r->heard)
+		r->heard = is_complaint(r->buf, r->end);
 	if (r->to_fd < 0) {
 		r->dropped += (uint64_t)n;
 		r->end = 0;

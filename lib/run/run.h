@@ -37,6 +37,8 @@ struct nsrun_relay {
 	bool	owns_from, owns_to;
 	bool	to_socket;
 	bool	refused;		/* who was to take it is gone */
+	bool	listens;		/* for a complaint about namespaces */
+	bool	heard;			/* and there was one */
 	enum nsrun_relay_source {
 		NSRUN_RELAY_STREAM,	/* what is read is gone */
 		NSRUN_RELAY_FILE,	/* what nobody took is given back */
@@ -125,6 +127,9 @@ int nsrun_launch(struct nsrun_run *run, struct nsrun_err *err);
  */
 int nsrun_supervise(struct nsrun_run *run, enum nsrun_run_state until,
     struct nsrun_err *err);
+
+/* Did it fail and complain of refused namespaces? Once it has ended. */
+bool nsrun_run_wanted_nesting(const struct nsrun_run *run);
 
 /*
  * Close every descriptor of this process above 2 that is neither the run's nor

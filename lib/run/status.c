@@ -210,6 +210,8 @@ nsrun_status_exited(int fd, const struct nsrun_run *run)
 	nsrun_json_number(&r.json, "dropped_bytes",
 	    result->dropped_bytes[0] + result->dropped_bytes[1]);
 	put_used(&r.json, run);
+	if (nsrun_run_wanted_nesting(run))
+		nsrun_json_string(&r.json, "hint", "--nesting allow");
 	nsrun_record_finish(&r, fd);
 }
 

@@ -9,6 +9,7 @@ need_sandbox
 [ -e /etc/oc-nsrun ] && { echo "1..0 # SKIP this host has an /etc/oc-nsrun"; exit 0; }
 cp -a /etc "$work"/etc && mkdir "$work"/var || exit 99
 echo "tester:x:$user_id:$user_id::$(home user):/bin/sh" >>"$work"/etc/passwd
+printf 'ten1:x:60011:60011::/:/bin/sh\nten2:x:60012:60012::/:/bin/sh\n' >>"$work"/etc/passwd
 ranges() { printf 'nobody:50000:10\ntester:%s\nroot:%s\n' "$1" "$2" | tee "$work"/etc/subuid >"$work"/etc/subgid; }
 ranges 100000:65536 200000:65536
 why=$(unshare -m sh -c 'mount --bind "$1/etc" /etc && mount --bind "$1/var" /var/lib' _ "$work" 2>&1) || {
@@ -69,9 +70,17 @@ out"
 	# An ordinary caller has to reach what it grants.
 	[ "$caller" = root ] && mode=700 grant=--project || mode=755 grant=--ro
 	mkdir "$d"/tenants; chmod 755 "$d"
-	for k in a b.c_d-1 many-1; do
+	tenants="a b.c_d-1 many-1"
+	# Users of the host's are tenants for root.
+	[ "$caller" = user ] || tenants="$tenants ten1 ten2"
+	tenant() {
+		tenant=$1; shift
+		case $tenant in ten*) run --as user:$tenant "$@" ;; *) key $tenant "$@" ;; esac
+	}
+	for k in $tenants; do
 		mkdir "$d"/tenants/$k; echo "secret of $k" >"$d"/tenants/$k/secret; echo "{}" >"$d"/tenants/$k.json
-		id=$(sed -n "s/^$k \([0-9]*\) .*/\1/p" "$registry")
+		case $k in ten*) id=$(sed -n "s/^$k:x:\([0-9]*\):.*/\1/p" "$work"/etc/passwd) ;;
+		*) id=$(sed -n "s/^$k \([0-9]*\) .*/\1/p" "$registry") ;; esac
 		chown -R "$id:$id" "$d"/tenants/$k "$d"/tenants/$k.json; chmod $mode "$d"/tenants/$k; chmod 600 "$d"/tenants/$k/secret "$d"/tenants/$k.json
 	done
 	cat >"$work"/forms <<'EOF'
@@ -93,21 +102,21 @@ cat /proc/keys 2>/dev/null
 exec 3<"$1" 2>/dev/null && cat "/proc/self/fd/3/$2/secret" 2>/dev/null && echo "read: by descriptor"
 echo "$(cat "$3" 2>/dev/null)"
 EOF
-	for x in a b.c_d-1 many-1; do
+	for x in $tenants; do
 		mine=$d/tenants/$x
-		for y in a b.c_d-1 many-1; do
+		for y in $tenants; do
 			[ $x != $y ] || continue
-			is "$caller: $x reads nothing of $y, its own granted" "$(key $x $grant "$mine" --cwd "$mine" -- \
+			is "$caller: $x reads nothing of $y, its own granted" "$(tenant $x $grant "$mine" --cwd "$mine" -- \
 				sh -c "$(cat "$work"/forms)" _ "$d"/tenants $y "$mine"/secret "" 2>/dev/null)" "secret of $x"
 			# Of root's tree only root's files are mapped, so not even its own;
 			# in an ordinary caller's directories have to be open.
 			[ $caller = root ] && want= open= || want="secret of $x" open=open
-			got=$(key $x --ro "$d"/tenants -- sh -c "$(cat "$work"/forms)" _ "$d"/tenants $y "$mine"/secret "$open" 2>/dev/null)
+			got=$(tenant $x --ro "$d"/tenants -- sh -c "$(cat "$work"/forms)" _ "$d"/tenants $y "$mine"/secret "$open" 2>/dev/null)
 			is "$caller: $x reads nothing of $y, all granted" "$got" "$want"
 		done
 	done
 	is "$caller: what is there is as before" "$(cat "$d"/tenants/*/secret "$d"/tenants/*.json | tr '\n' ' ')" \
-		"secret of a secret of b.c_d-1 secret of many-1 {} {} {} "
+		"$(for k in $tenants; do printf 'secret of %s ' $k; done; for k in $tenants; do printf '{} '; done)"
 
 	# Nor do they see or signal one another.
 	key a -- sh -c 'sleep 432.5' & waits=$!

@@ -43,7 +43,7 @@ kept"
 				(echo x >>$f) 2>/dev/null && echo $f; done; echo end' 2>&1)" "new
 end"
 			fails "$caller: codex without the option" with "$path" -- sh -c "$client" _ "$path" "$codex" sandbox -- true
-			[ "$path" = /usr/bin ] || like "$caller: ... says which" "$said" "*--nesting allow*"
+			like "$caller: ... says which" "$said" "*--nesting allow*"
 		else
 			skip "$caller: codex" "no @openai/codex in \$NSRUN_CLIENTS"
 		fi
@@ -60,7 +60,7 @@ end"
 new
 7"
 			fails "$caller: srt without the option" run_srt -- sh -c "$client" _ "$path" "$node" "$srt" -s settings -c true
-			[ "$path" = /usr/bin ] || like "$caller: ... says which" "$said" "*--nesting allow*"
+			like "$caller: ... says which" "$said" "*--nesting allow*"
 		fi
 	done
 	is "$caller: the project is as before" "$(cd "$p" && find . -type f | sort | tr '\n' ' '; cat "$p"/kept "$p"/secret)" \

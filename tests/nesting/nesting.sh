@@ -3,6 +3,9 @@
 # --nesting allow: sandboxes inside the sandbox, and what still holds then.
 . "${srcdir:?}"/tests/lib.sh
 need_sandbox
+for program in perl python3; do
+	command -v $program >/dev/null || { echo "1..0 # SKIP the attacks need $program"; exit 0; }
+done
 mkdir "$work"/bin || exit 99
 cp "$top_builddir"/helper/oc-nsrun "$top_builddir"/helper/oc-bwrap "$work"/bin/ || exit 99
 nsrun=$work/bin/oc-nsrun ocbwrap=$work/bin/oc-bwrap
@@ -52,7 +55,19 @@ for caller in $callers; do
 hint: *inside oc-nsrun*--nesting allow
 125"
 	like "$caller: refused: doctor does" "$(run -- "$nsrun" doctor 2>&1)" "*inside oc-nsrun*--nesting allow*"
-	[ ! "$debian" ] || fails "$caller: refused: Debian's bwrap" run -- bwrap $all true
+	named="oc-nsrun: namespace the command: was refused namespaces *--nesting allow*"
+	if [ "$debian" ]; then
+		like "$caller: refused: Debian's bwrap, and we name the option" "$(run --status-fd 3 -- bwrap $all true 2>&1 3>"$work"/status; echo $?)" \
+			"bwrap: *
+$named
+1"
+		like "$caller: ... and the record" "$(cat "$work"/status)" '*"exited"*"status": 1,*"hint": "--nesting allow"*'
+	fi
+	like "$caller: refused: unshare" "$(run -- unshare -Ur true 2>&1)" "unshare: *
+$named"
+	unlike "$caller: no such word when all went well" "$(run --status-fd 1 -- sh -c 'unshare -Ur true; true' 2>&1)" "*--nesting*"
+	unlike "$caller: nor of what is no complaint" "$(run --status-fd 1 -- sh -c 'echo a new namespace >&2; exit 1' 2>&1)" "*--nesting*"
+	unlike "$caller: nor where it is allowed" "$(nest --status-fd 1 -- sh -c 'echo Creating new namespace failed >&2; exit 1' 2>&1)" "*--nesting*"
 	for call in U m n i u C p; do
 		fails "$caller: refused: unshare -$call" run -- unshare -$call true
 	done
@@ -119,6 +134,24 @@ try mount -t overlay overlay -o "lowerdir=$PWD,upperdir=$PWD/d,workdir=$PWD/d" d
 try mount -t overlay overlay -o "lowerdir=$PWD:/usr,userxattr" d && { cat d/a/b/secret d/top d/a/glob-d/s; umount d; } 2>/dev/null
 try mount -t overlay overlay -o "lowerdir=$PWD/a:/usr,userxattr" d && { cat d/b/secret d/glob-d/s; umount d; } 2>/dev/null
 try umount -l "$PWD"; try umount -l /
+# By a descriptor of before, in a clone that is mounted nowhere, and entered.
+try python3 - <<'END'
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+here = os.open(".", os.O_PATH)
+libc.unshare(0x10020000)
+tree = libc.syscall(428, -100, os.getcwd().encode(), 0x8001)	# open_tree, a clone
+bare = libc.syscall(428, -100, os.getcwd().encode(), 1)
+done = [fd for fd in (bare, libc.syscall(428, -100, b".", 0x8003)) if fd >= 0]
+for fd in (here, tree):
+    for pair in (("a", "z"), ("a/b", "a/c"), ("a/b/secret", "s"), (".git", "g"), ("top", "t"), ("a/glob-d", "a/g")):
+        try:
+            os.rename(*pair, src_dir_fd=fd, dst_dir_fd=fd)
+            done.append(pair)
+        except OSError:
+            pass
+sys.exit(print(done) if done else 1)
+END
 mount --rbind . d 2>/dev/null && for f in d/a/b/secret d/top d/.claude d/a/b d/a; do
 	try umount "$f"; try rn "$f" d/moved; try sh -c "echo x >$f"
 done
