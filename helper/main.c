@@ -19,6 +19,7 @@ static const struct {
 	{ "policy", policy_main },
 	{ "scan", scan_main },
 	{ "git", git_main },
+	{ "home", home_main },
 };
 
 static int

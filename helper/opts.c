@@ -151,7 +151,7 @@ wants_value(const char *name)
 			return opts_words[i].argument != NULL;
 	for (size_t i = 0; i < nsrun_n_request_words; i++)
 		if (!strcmp(nsrun_request_words[i].name, name))
-			return 1;
+			return nsrun_request_words[i].argument != NULL;
 	return -1;
 }
 

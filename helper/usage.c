@@ -25,6 +25,7 @@ usage_print(FILE *out)
 	    "       oc-nsrun policy export NAME --arch ARCH [--variant V]\n"
 	    "       oc-nsrun scan [--json] DIR\n"
 	    "       oc-nsrun git [OPTION]... -- SUBCOMMAND [ARGUMENT]...\n"
+	    "       oc-nsrun home [--state-dir DIR] list | release NAME...\n"
 	    "       oc-nsrun --version\n\n"
 	    "Runs COMMAND in a sandbox of Linux namespaces. See"
 	    " oc-nsrun(1).\n\n", out);

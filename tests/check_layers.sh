@@ -13,6 +13,7 @@ BEGIN {
 	allow["lib/host"] = "host plan base policy/embedded.h nsrun.h"
 	allow["lib/apply"] = "apply plan base nsrun.h"
 	allow["lib/run"] = "run apply plan base policy/embedded.h nsrun.h"
+	allow["lib/api"] = "api run host plan base nsrun.h"
 	allow["helper"] = "helper run host plan base policy/embedded.h nsrun.h"
 	allow["policy"] = "policy base nsrun.h"
 	allow["nsjail-compat"] = "nsjail-compat run host plan base policy/embedded.h nsrun.h"

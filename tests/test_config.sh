@@ -121,6 +121,16 @@ for caller in $callers; do
 	is "$caller: ... not trusted" "$(hook false none; echo $?)" 125
 	is "$caller: off is another permission" "$(off run -- true >/dev/null 2>&1; echo $?)" 125
 
+	# Sandboxes inside.
+	printf 'profile any\nproject any\n' | write oc-nsrun.conf
+	status "$caller: nesting is not granted" 125 run --as 1:1 --nesting allow -- true
+	like "$caller: ... told" "$said" "*--nesting -> allow: is not granted by /etc/oc-nsrun/oc-nsrun.conf"
+	printf 'profile any\nproject any\nnesting allow\n' | write oc-nsrun.conf
+	[ "$caller" = user ] || status "$caller: granted" 0 run --as 1:1 --nesting allow -- unshare -Ur true
+	[ "$caller" != user ] || status "$caller: granted" 0 run --nesting allow -- unshare -Ur true
+	printf 'profile any\npermit unsandboxed\n' | write oc-nsrun.conf
+	status "$caller: nesting would not hold without a sandbox" 125 off run --nesting allow -- true
+
 	# Profiles and filters of the site's.
 	rm "$conf/oc-nsrun.conf"
 	sed 's/^filter .*/filter site/; s/^EPERM   mount /EPERM   mkdir mkdirat mount /; s/^\(allow .*\) mkdir mkdirat/\1/' \
@@ -129,6 +139,8 @@ for caller in $callers; do
 	status "$caller: they are right" 0 at "$caller" "$oc" policy check /etc/oc-nsrun/mine.profile
 	status "$caller: a profile of the site" 0 run --profile mine -- sh -c 'test $HELLO = site'
 	fails "$caller: ... with its filter" run --profile mine --project . -- mkdir new
+	status "$caller: ... which nesting does not take away" 125 run --profile mine --nesting allow -- true
+	like "$caller: ... told" "$said" "*not permitted by the profile"
 	like "$caller: ... by name and hash" "$(at "$caller" "$oc" run --profile mine --status-fd 1 -- true)" \
 		'*"profile": "mine"*"name": "site", "variant": "denied", "sha256": "'"$(at "$caller" "$oc" policy export site --arch "$(uname -m)" | sha256sum | sed 's/ .*//')"'"*'
 	like "$caller: ... are listed" "$(at "$caller" "$oc" policy list | tr '\n' ' ')" "*filter site site profile mine site *"

@@ -196,6 +196,9 @@ void nsrun_exec_command(const struct nsrun_prep *prep,
 /* All of it: becomes pid 1 of the sandbox. For clone3. */
 _Noreturn void nsrun_child_main(const struct nsrun_prep *prep);
 
+/* What the plan wants back, into prep's return_fds. */
+void nsrun_returns_collect(const struct nsrun_prep *prep);
+
 /* Pid 1's life: run the command, reap, obey, end everything. */
 _Noreturn void nsrun_init_main(const struct nsrun_prep *prep,
     struct nsrun_child *child);

@@ -134,6 +134,21 @@ nsrun_apply_lock(const struct nsrun_prep *prep, struct nsrun_child *child,
 	return who->check_no_userns ? check_none(err) : 0;
 }
 
+/* For who watches from outside, with rights on what is made in here. */
+static int
+pass_userns(const struct nsrun_prep *prep, struct nsrun_err *err)
+{
+	const struct nsrun_message message = { .kind = NSRUN_MESSAGE_USERNS };
+	nsrun_autoclose int fd = openat(prep->proc_fd, "self/ns/user",
+	    O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || nsrun_child_pass(prep->channel_fd, &message,
+	    sizeof message, fd) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_NAMESPACE, "pass",
+		    "self/ns/user", NULL);
+	return 0;
+}
+
 /* Note which namespaces these are: nobody outside may look into pid 1 later. */
 int
 nsrun_apply_witness(const struct nsrun_prep *prep, struct nsrun_child *child,
@@ -145,7 +160,11 @@ nsrun_apply_witness(const struct nsrun_prep *prep, struct nsrun_child *child,
 	};
 	struct stat st;
 
-	if (!prep->plan->supervision.reports)
+	if (prep->plan->supervision.watches_writes &&
+	    pass_userns(prep, err) < 0)
+		return -1;
+	if (!prep->plan->supervision.reports &&
+	    !prep->plan->supervision.watches_writes)
 		return 0;
 	for (int i = 0; i < NSRUN_N_NAMESPACES; i++) {
 		if (fstatat(prep->proc_fd, names[i], &st, 0) < 0)

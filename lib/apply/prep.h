@@ -29,11 +29,14 @@ struct nsrun_prep {
 	int	channel_fd;	/* SEQPACKET: what the child has to say */
 	int	control_fd;	/* read end: orders; EOF: the supervisor died */
 	int	watch_fd;	/* pidfd of the caller's process, or -1 */
+	int	cgroup_fd;	/* where the child is born; -1: with us */
 	int	net_fd;		/* a network namespace comes; -1: cloned */
 	int	parent_fds[3];	/* the other ends: not the child's */
 	int	proc_fd;	/* the host's /proc, verified */
 	int	stdio_fds[3];	/* what becomes 0, 1, 2; -1: made inside */
-	int	keep_fds[3];	/* what survives closing, ascending */
+	int	return_fds[NSRUN_RETURNS_MAX];	/* memory, shared; see below */
+	int	keep_fds[3 + NSRUN_RETURNS_MAX];	/* what survives
+						   closing, ascending */
 	unsigned int n_keep;
 
 	char	*own_strings;	/* our argv and environment in memory */
@@ -42,7 +45,8 @@ struct nsrun_prep {
 	/* Of the first user namespace, and of the second. */
 	char	uid_maps[2][NSRUN_MAP_SIZE], gid_maps[2][NSRUN_MAP_SIZE];
 
-	int		*tree_fds;	/* per mount: the parent's clone */
+	int		*tree_fds;	/* per mount: the parent's clone; and
+					   again: what an overlay is kept in */
 	struct nsrun_tmpfs_text {
 		char	size[24], inodes[24], mode[8];
 	}		*tmpfs;		/* per mount: options as text */
@@ -70,6 +74,7 @@ enum nsrun_message_kind {
 	NSRUN_MESSAGE_MAP,	/* write the maps of my user namespace */
 	NSRUN_MESSAGE_TERMINAL,	/* with the terminal's master, SCM_RIGHTS */
 	NSRUN_MESSAGE_JANITOR,	/* start one on this socket, SCM_RIGHTS */
+	NSRUN_MESSAGE_USERNS,	/* my user namespace, SCM_RIGHTS */
 	NSRUN_MESSAGE_COMMAND,	/* said by the command, whose pid is seen */
 	NSRUN_MESSAGE_READY,	/* the command was exec'ed */
 	NSRUN_MESSAGE_REPORT,	/* everything inside is dead and reaped */
@@ -96,6 +101,13 @@ struct nsrun_message {
 		struct nsrun_witness	ready;
 		struct nsrun_report	report;
 	};
+};
+
+/* At the start of a return_fds; the content follows. */
+struct nsrun_returned {
+	uint32_t	told;		/* 0: nothing of this was written */
+	int32_t		errnum;		/* why there is none; or 0 */
+	uint32_t	size;
 };
 
 /*

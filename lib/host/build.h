@@ -34,14 +34,36 @@ struct nsrun_build {
 							   adds and unlinks */
 	size_t				n_git_objects;
 	struct nsrun_words		toolchains;	/* that are shown */
+	const char			*home_layer;	/* beneath it; NULL */
+	int				home_fd;	/* a kept one; borrowed;
+							   or -1 */
 	struct nsrun_err		*err;
 };
+
+/* build.c: nsrun_plan_new(), of a kept session; NULL: of one of its own. */
+int nsrun_build_plan(struct nsrun_plan **plan,
+    const struct nsrun_session *session, const struct nsrun_request *request,
+    struct nsrun_err *err);
 
 /* build_system.c: /usr, its links, /dev, /proc, what is private. */
 int nsrun_build_system(struct nsrun_build *b);
 int nsrun_build_private(struct nsrun_build *b);
 int nsrun_build_devices(struct nsrun_build *b);
 int nsrun_build_proc(struct nsrun_build *b);
+/* build_home.c: the home, empty or not. */
+int nsrun_build_home(struct nsrun_build *b);
+/* Is the caller's mask one of the home's, which that hides itself? */
+bool nsrun_build_home_hides(const struct nsrun_build *b, const char *mask);
+/* Could something be mounted at path, which is in the home? */
+bool nsrun_build_home_has_room(const struct nsrun_build *b, const char *path);
+/* home_hidden.c: names in the layer at fd and path that are not to be shown, in
+ * order, NULL at the end; NULL: an error. */
+const char *const *nsrun_build_hidden(struct nsrun_build *b,
+    const char *layer);
+/* As the layer has it: rel, relative to it, without links on the way; NULL:
+ * it leads out, or is not there. The last name may be a link. */
+const char *nsrun_build_in_layer(struct nsrun_build *b, const char *layer,
+    const char *rel);
 /* build_etc.c: a synthetic /etc. */
 int nsrun_build_etc(struct nsrun_build *b);
 /* toolchain.c: those of the home, and where variables say. */
@@ -52,6 +74,8 @@ int nsrun_build_roots(struct nsrun_build *b);
 /* build_masks.c: what in them is not the command's. */
 int nsrun_build_masks(struct nsrun_build *b);
 int nsrun_build_cwd(struct nsrun_build *b);
+/* build_cgroup.c: what of its limits a cgroup keeps; after the roots. */
+int nsrun_build_cgroup(struct nsrun_build *b);
 /* build_scan.c: what writable roots hold, when the rest of the tree stands. */
 int nsrun_build_scan(struct nsrun_build *b);
 

@@ -177,10 +177,24 @@ add_linked(struct nsrun_build *b, const struct nsrun_gitview *v)
 	    nsrun_build_text(b, "%s/.git\n", v->worktree));
 }
 
+/*
+ * Sandboxes inside cover the hooks that they find, or would make an absent
+ * directory of them here, where nothing can be made: an empty one.
+ */
+static int
+add_hooks(struct nsrun_build *b, const struct nsrun_gitview *v)
+{
+	const char *path = nsrun_build_text(b, "%s/hooks", v->common);
+
+	return path ? nsrun_build_make(b, NSRUN_MOUNT_DIR, path, 0755) : -1;
+}
+
 /* What is to be read of one repository, in a directory that is ours. */
 static int
 fill(struct nsrun_build *b, const struct nsrun_gitview *v)
 {
+	if (b->plan->nesting && add_hooks(b, v) < 0)
+		return -1;
 	if (nsrun_build_git_config(b, v, NSRUN_GITCONFIG_VIEW,
 	    NSRUN_MOUNT_FILE) < 0 ||
 	    add_names(b, v->common_fd, v->common, shared_names,
@@ -284,6 +298,22 @@ mask_absent(struct nsrun_build *b)
 	    b->project->path, NULL) : 0;
 }
 
+/* By the root's own descriptor, which is the plan's by now. */
+int
+nsrun_build_git_open(struct nsrun_build *b, struct nsrun_gitview *view,
+    const struct nsrun_granted *root)
+{
+	const struct nsrun_mounts *mounts = &b->plan->mounts;
+
+	for (size_t i = 0; i < mounts->n; i++)
+		if (mounts->v[i].flags & NSRUN_MOUNT_GRANT &&
+		    !strcmp(mounts->v[i].target, root->path))
+			return nsrun_gitview_open_at(view, &b->plan->arena,
+			    root->path, mounts->v[i].pin.fd, b->err);
+	return nsrun_err_rule(b->err, NSRUN_STEP_PLAN,
+	    "is a root that is not in the plan", root->path, NULL);
+}
+
 int
 nsrun_build_git(struct nsrun_build *b)
 {
@@ -292,8 +322,7 @@ nsrun_build_git(struct nsrun_build *b)
 
 	if (!b->project || b->profile->git == NSRUN_GIT_UNSAID)
 		return 0;
-	rc = nsrun_gitview_open(&view, &b->plan->arena, b->project->path,
-	    b->err);
+	rc = nsrun_build_git_open(b, &view, b->project);
 	if (rc < 0)
 		return -1;
 	if (rc == 0)

@@ -33,4 +33,8 @@ int nsrun_build_git_modules(struct nsrun_build *b,
     const struct nsrun_gitview *v, int (*add)(struct nsrun_build *b,
     const struct nsrun_gitview *module));
 
+/* The repository at a root, as nsrun_gitview_open() has it. */
+int nsrun_build_git_open(struct nsrun_build *b, struct nsrun_gitview *view,
+    const struct nsrun_granted *root);
+
 #endif

@@ -143,8 +143,7 @@ add_remotes(struct nsrun_build *b)
 		if (b->roots[i].path == b->project->path ||
 		    b->roots[i].writable)
 			continue;
-		rc = nsrun_gitview_open(&view, &b->plan->arena,
-		    b->roots[i].path, b->err);
+		rc = nsrun_build_git_open(b, &view, &b->roots[i]);
 		if (rc > 0 && !view.is_only_a_name &&
 		    (nsrun_build_git_minimal(b, &view) < 0 ||
 		    trust_view(b, &view) < 0))

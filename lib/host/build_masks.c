@@ -181,7 +181,8 @@ add_asked(struct nsrun_build *b, struct nsrun_masks *masks)
 	if (!patterns)
 		return nsrun_err_nomem(b->err, "masks");
 	for (size_t i = 0; i < r->n_masks; i++)
-		if (add_one(b, masks, r->masks[i], patterns, &n) < 0)
+		if (!nsrun_build_home_hides(b, r->masks[i]) &&
+		    add_one(b, masks, r->masks[i], patterns, &n) < 0)
 			return -1;
 	for (size_t i = 0; i < n_session; i++) {
 		const char *mask = clean(&b->plan->arena,

@@ -48,7 +48,8 @@ static bool
 is_tree(const struct nsrun_mount *m)
 {
 	return m->kind == NSRUN_MOUNT_BIND && m->flags & NSRUN_MOUNT_PINNED &&
-	    !(m->flags & NSRUN_MOUNT_RDONLY) && S_ISDIR(m->pin.type);
+	    !(m->flags & (NSRUN_MOUNT_RDONLY | NSRUN_MOUNT_KEPT)) &&
+	    S_ISDIR(m->pin.type);
 }
 
 /* Is m the same place of t's tree as where t shows it? */

@@ -7,14 +7,20 @@
 
 #include "base/err.h"
 #include "base/number.h"
+#include "host/credentials.h"
 #include "host/envpolicy.h"
+#include "host/home.h"
 #include "host/masks.h"
 #include "host/server.h"
 
 struct nsrun_request *
 nsrun_request_new(void)
 {
-	return calloc(1, sizeof(struct nsrun_request));
+	struct nsrun_request *request = calloc(1, sizeof *request);
+
+	if (request)
+		request->cgroup_use = NSRUN_CGROUP_AUTO;
+	return request;
 }
 
 void
@@ -195,6 +201,15 @@ set_network(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 }
 
 static int
+set_nesting(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	if (strcmp(value, "allow"))
+		return bad(err, "nesting can only be allowed", value);
+	r->nesting = true;
+	return 0;
+}
+
+static int
 add_limit(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 {
 	uint64_t number;
@@ -215,6 +230,24 @@ add_limit(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 	return 0;
 }
 
+/* A directory is one that must do. */
+static int
+set_cgroup(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	r->cgroup_parent = NULL;
+	r->cgroup_use = NSRUN_CGROUP_REQUIRE;
+	if (*value == '/')
+		return copy(r, &r->cgroup_parent, value, err);
+	for (int i = 0; i < NSRUN_N_CGROUP_USES; i++)
+		if (!strcmp(value, nsrun_cgroup_use_name(
+		    (enum nsrun_cgroup_use)i))) {
+			r->cgroup_use = (enum nsrun_cgroup_use)i;
+			return 0;
+		}
+	return bad(err, "is neither auto, require, off nor an absolute path",
+	    value);
+}
+
 static int
 set_timeout(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 {
@@ -225,6 +258,19 @@ set_timeout(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 	if (nsrun_duration_parse(value, &r->timeout_ms) < 0 || !r->timeout_ms)
 		return bad(err, "is not a duration like 1.5s, 10m or none",
 		    value);
+	return 0;
+}
+
+/* What --limit write=SIZE says. */
+static int
+set_max_write(struct nsrun_request *r, const char *value,
+    struct nsrun_err *err)
+{
+	struct nsrun_limit *limit = &r->limits[NSRUN_LIMIT_WRITE];
+
+	if (nsrun_limit_value(NSRUN_LIMIT_WRITE, value, &limit->value) < 0)
+		return bad(err, "is not a size like 10M", value);
+	limit->set = true;
 	return 0;
 }
 
@@ -252,6 +298,19 @@ const struct nsrun_request_word nsrun_request_words[] = {
 	{ "env", "NAME[=VALUE]", "grant or set a variable", add_env },
 	{ "temp", "private|host", "TMPDIR: in memory, or the same path outside",
 	    set_temp },
+	{ "home", "tmpfs|private[=NAME]|overlay[=DIR]",
+	    "in memory, on disk, or over a real one",
+	    nsrun_request_set_home },
+	{ "home-keep", "NAME", "keep what is written over an overlay home",
+	    nsrun_request_set_home_keep },
+	{ "state-dir", "DIR", "where what is kept is kept",
+	    nsrun_request_set_state_dir },
+	{ "credential", "PATH[:DEST]", "a file of the host's, read-only",
+	    nsrun_request_add_credential },
+	{ "credential-copy", "PATH[:DEST]", "a copy of one, to be written",
+	    nsrun_request_add_credential_copy },
+	{ "credential-return", NULL, "hand changed copies back at the end",
+	    nsrun_request_set_credential_return },
 	{ "server", "PLUGIN/SERVER", "the trusted server that it is",
 	    set_server },
 	{ "hook-mode", "full|env-scrub|none", "how much a hook is sandboxed",
@@ -259,32 +318,44 @@ const struct nsrun_request_word nsrun_request_words[] = {
 	{ "stdin", "null", "nothing on standard input", set_stdin },
 	{ "network", "denied|isolated", "no sockets, or nobody to talk to",
 	    set_network },
+	{ "nesting", "allow", "let it make sandboxes of its own", set_nesting },
 	{ "limit", "KEY=VALUE", "lower a limit", add_limit },
+	{ "cgroup", "auto|require|off|DIR", "a cgroup of its own, in DIR",
+	    set_cgroup },
 	{ "on-hazard", "refuse|shield", "sockets, aliases in what it may write",
 	    nsrun_request_set_on_hazard },
 	{ "timeout", "DURATION", "end it then: 500ms, 30s, 10m, none",
 	    set_timeout },
+	{ "max-write", "SIZE", "end it when its roots grew by more: 10G",
+	    set_max_write },
 	{ "max-output", "SIZE", "pass on so much of each stream: 64K, 10M",
 	    set_max_output },
 };
 const size_t nsrun_n_request_words =
     sizeof nsrun_request_words / sizeof *nsrun_request_words;
+_Static_assert(sizeof nsrun_request_words / sizeof *nsrun_request_words <= 64,
+    "a bit of `said` each");
 
 int
 nsrun_request_set(struct nsrun_request *request, const char *name,
     const char *value, struct nsrun_err *err)
 {
 	for (size_t i = 0; i < nsrun_n_request_words; i++) {
-		if (strcmp(nsrun_request_words[i].name, name))
+		const struct nsrun_request_word *word = &nsrun_request_words[i];
+
+		if (strcmp(word->name, name))
 			continue;
-		if (!value || !*value)
+		if (word->argument && (!value || !*value))
 			return bad(err, "wants a value", name);
-		if (nsrun_request_words[i].set(request, value, err) == 0)
+		if (!word->argument && value)
+			return bad(err, "takes no value", name);
+		request->said |= UINT64_C(1) << i;
+		if (word->set(request, value, err) == 0)
 			return 0;
 		/* The handlers know the value; which option, we do. */
 		if (err->step == NSRUN_STEP_OPTION)
-			snprintf(err->subject, sizeof err->subject, "--%s %s",
-			    name, value);
+			snprintf(err->subject, sizeof err->subject, "--%s%s%s",
+			    name, value ? " " : "", value ? value : "");
 		return -1;
 	}
 	return bad(err, "is no option", name);

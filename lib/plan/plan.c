@@ -83,6 +83,23 @@ nsrun_plan_add_sysctl(struct nsrun_plan *plan, const char *path,
 }
 
 int
+nsrun_plan_add_cgroup(struct nsrun_plan *plan,
+    const struct nsrun_cgroup_setting *setting, struct nsrun_err *err)
+{
+	struct nsrun_cgroup_plan *c = &plan->cgroup;
+	struct nsrun_cgroup_setting *s = append(plan, &c->settings,
+	    c->n_settings, sizeof *s);
+	struct nsrun_cgroup_setting new = *setting;
+
+	if (!s || !copy_string(plan, &new.file) ||
+	    !copy_string(plan, &new.value))
+		return nsrun_err_nomem(err, setting->file);
+	*s = new;
+	c->n_settings++;
+	return 0;
+}
+
+int
 nsrun_plan_add_filter(struct nsrun_plan *plan,
     const struct nsrun_filter *filter, struct nsrun_err *err)
 {
@@ -119,6 +136,20 @@ nsrun_plan_add_consumed(struct nsrun_plan *plan, int fd, struct nsrun_err *err)
 		return nsrun_err_nomem(err, "descriptors");
 	*slot = fd;
 	process->n_consumed++;
+	return 0;
+}
+
+int
+nsrun_plan_add_return(struct nsrun_plan *plan, struct nsrun_return back,
+    struct nsrun_err *err)
+{
+	struct nsrun_return *slot = append(plan, &plan->returns,
+	    plan->n_returns, sizeof *slot);
+
+	if (!slot)
+		return nsrun_err_nomem(err, back.path);
+	*slot = back;
+	plan->n_returns++;
 	return 0;
 }
 

@@ -18,7 +18,7 @@ nsrun_prepare_limits(struct nsrun_prep *prep, struct nsrun_err *err)
 		int resource = nsrun_limit_resource((enum nsrun_limit_kind)i);
 		struct rlimit now, *want = &prep->limits[prep->n_limits].value;
 
-		if (!plan->limits[i].set)
+		if (!plan->limits[i].set || resource < 0)
 			continue;
 		if (getrlimit(resource, &now) < 0)
 			return nsrun_err_sys(err, NSRUN_STEP_LIMIT, "getrlimit",

@@ -19,6 +19,8 @@
 
 #include "apply/prep.h"
 #include "nsrun.h"
+#include "run/budget.h"
+#include "run/cgroup.h"
 
 struct nsrun_plan;
 
@@ -73,7 +75,12 @@ struct nsrun_run {
 					   its maps; or -1 */
 	int	janitor_fd;		/* its pidfd, if there is one; or -1 */
 	int	report_fd;		/* what it has to say; or -1 */
+	struct nsrun_cgroup cgroup;	/* of this launch */
+	struct nsrun_cgroup_used used;	/* of it, as of the last look */
+	struct nsrun_budget budget;	/* of what it writes */
+	bool	bound_met;		/* of these two, which ends it */
 	int	command_fd;		/* the command's; or -1: not known */
+	int	return_fds[NSRUN_RETURNS_MAX];	/* memory, see prep.h; or -1 */
 	pid_t	maker;			/* of the network; 0: none */
 	const sigset_t *caller_mask;	/* before we blocked signal_fd's; NULL:
 					   the thread's own; borrowed */

@@ -4,6 +4,7 @@
 profile    git-worktree
 like       shell
 
+nesting    none
 wall       30s
 network    denied
 toolchain  none

@@ -2,6 +2,7 @@
 # The scan: each kind of hazard, what is none, bounds, and trees that change.
 . "${srcdir:?}"/tests/lib.sh
 cp "$top_builddir"/tests/scan/probe "$work"/probe || exit 99
+cp "$top_builddir"/tests/scan/sock "$work" || exit 99
 probe=$work/probe
 
 scan() { as "$caller" "$oc" scan "$@"; }
@@ -27,7 +28,7 @@ kinds() {
 		"$p: clean, 0 entries in 1 directories"
 	as "$caller" mkfifo "$p/fifo"; kind "a FIFO" fifo
 	as "$caller" mkdir -p "$p/a/b"
-	as "$caller" "$probe" socket "$p/a/b/s"; kind "a socket" socket
+	as "$caller" "$work/sock" make "$p/a/b/s"; kind "a socket" socket
 	as "$caller" mknod "$p/w" c 0 0; kind "a whiteout" whiteout
 	as "$caller" sh -c "echo x >$out/o && ln $out/o $p/a"
 	kind "a file with a name outside" alias
