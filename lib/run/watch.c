@@ -26,6 +26,7 @@ enum {
 	 * names all the time does not have us busy all the time. */
 	REST		= 4,
 	MAX_ROUNDS	= 8,
+	RETRY_MS	= 100,
 };
 
 static bool
@@ -356,15 +357,20 @@ remake_absents(struct nsrun_watch *w)
 
 /*
  * See to it that all masks are where they should be. What was just made has
- * changed, too; what goes on changing is looked at again soon.
+ * changed, too. False: it goes on changing, or could not be mended.
  */
-static void
-see_to(struct nsrun_watch *w)
+static bool
+see_to(struct nsrun_watch *w, bool again)
 {
-	for (int i = 0; i < MAX_ROUNDS && look_at_all(w); i++) {
+	for (int i = 0; i < MAX_ROUNDS; i++) {
+		if (!look_at_all(w) && !again)
+			return true;
 		remake_absents(w);
-		nsrun_watch_mend(w);
+		again = !nsrun_watch_mend(w);
+		if (again)
+			break;
 	}
+	return false;
 }
 
 static void
@@ -394,21 +400,22 @@ nsrun_watch_until_end(struct nsrun_watch *w)
 	struct pollfd fds[3] = {
 		{ w->init_fd, POLLIN, 0 }, { w->signal_fd, POLLIN, 0 },
 	};
+	bool settled = true;
 	int start;
 
 	while (!fds[0].revents) {
 		fds[2] = (struct pollfd){ w->inotify_fd, POLLIN, 0 };
 		/* To leave too early would be worse than never. */
-		if (poll(fds, 3, -1) < 0) {
+		if (poll(fds, 3, settled ? -1 : RETRY_MS) < 0) {
 			fds[0].revents = 0;
 			usleep(1000);
 			continue;
 		}
-		if (fds[0].revents || !(fds[1].revents | fds[2].revents))
-			continue;
+		if (fds[0].revents)
+			break;
 		start = now_ms();
 		drain(w);
-		see_to(w);
+		settled = see_to(w, !settled);
 		poll(fds, 1, 1 + REST * (now_ms() - start));
 	}
 	/* What leads to names now is where they are looked for. */

@@ -77,7 +77,7 @@ void nsrun_watch_until_end(struct nsrun_watch *w);
 /* All masks that had to be mounted again, to report_fd. */
 void nsrun_watch_report(const struct nsrun_watch *w, int report_fd);
 
-/* Mount again what is missing, in the sandbox; see mend.c. */
-void nsrun_watch_mend(struct nsrun_watch *w);
+/* Mount again what is missing, in the sandbox; see mend.c. False: not done. */
+bool nsrun_watch_mend(struct nsrun_watch *w);
 
 #endif

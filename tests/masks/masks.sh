@@ -316,6 +316,7 @@ mended() {
 "./.claude
 ./.openclaudia
 ./a/b/.claude"
+	as_owner chmod 777 "$p/.openclaudia"
 	as_owner touch "$p/d/go/1"
 	eventually "$caller: what was replaced" test -e "$p/d/go/2"
 	is "$caller: is masked again" "$(sed 's/.*: //' "$work"/out)" \
@@ -325,6 +326,9 @@ File exists
 Read-only file system"
 	as_owner touch "$p/d/go/3"; wait $pid
 	is "$caller: and it is the new one" "$(cat "$p/.env")" new
+	is "$caller: a stub whose mode was changed goes, too" \
+		"$(ls -d "$p"/.openclaudia* 2>&1 | sed 's/.*: //')" \
+		"No such file or directory"
 	rm -r "$p/d/go"
 	as_owner git -C "$p" checkout -q .env
 	before=$(tree)
