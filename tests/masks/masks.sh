@@ -145,6 +145,16 @@ No such file or directory"
 	is "$caller: a period is like any other byte" "$(run --mask '?env' -- \
 		cat .env 2>&1 | sed 's/.*: //')" "No such file or directory"
 	is "$caller: all below" "$(run --mask 'a/**' -- ls a/b 2>&1)" ""
+	for glob in 'i*d.pem' '*.p[e]m' 'id.pe?' 'id.pem*' '*id.pem' '[!a]d.pe*' \
+	    '[i]d*m' 'id\.[p]em' '*d.pem' '???pem' 'id*.*pem'; do
+		is "$caller: $glob matches" "$(run --mask "$glob" -- cat id.pem \
+			2>&1 | sed 's/.*: //')" "No such file or directory"
+	done
+	for glob in 'id.p?' 'i?.pemx*' '*pe' 'id.pem?' '*xid.pem' 'd*m' '[x]d.pem' \
+	    'id.pem*m' 'id\*pem*' '*.pem[' 'id[.pem'; do
+		is "$caller: $glob does not" "$(run --mask "$glob" -- cat id.pem \
+			2>&1)" key
+	done
 	is "$caller: classes" "$(run --mask '[n-p]ne' -- cat one 2>&1 |
 		sed 's/.*: //')" "No such file or directory"
 	status "$caller: one that leads through a link is refused" 125 \
