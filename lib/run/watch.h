@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct nsrun_absents;
@@ -24,11 +25,15 @@ struct nsrun_plan;
 
 enum { NSRUN_WATCH_TREES = 64, NSRUN_WATCH_NONE = -1 };
 
-/* What stood at a name; ino 0: nothing. */
+/*
+ * What stood at a name; ino 0: nothing. A number is given out again at once, so
+ * it is told by when it was made, too, or, where that is not kept, changed.
+ */
 struct nsrun_watch_object {
 	dev_t	dev;
 	ino_t	ino;
 	mode_t	type;
+	int64_t	born_ns;
 };
 
 struct nsrun_watch {
@@ -44,6 +49,7 @@ struct nsrun_watch {
 	}	trees[NSRUN_WATCH_TREES];
 	int	n_trees;
 
+	int64_t	began_ns;	/* what is younger no mask was mounted on */
 	int	signal_fd;	/* dnotify's; -1: nothing is watched */
 	int	inotify_fd;	/* where there is no dnotify; or -1 */
 	struct nsrun_watch_place {

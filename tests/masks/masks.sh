@@ -344,6 +344,25 @@ Read-only file system"
 	before=$(tree)
 }
 
+# ... and puts another in its place that has the same inode number.
+same_number() {
+	mkdir "$p/d/go" && [ "$owner" ] && chown "$owner:$owner" "$p/d/go"
+	for round in 1 2 3; do
+		as_owner sh -c "rm -f '$p'/d/go/*; echo first >'$p/d/secret'"
+		start --mask d/secret -- sh -c '
+			until [ -e d/go/1 ]; do sleep 0.05; done; cat d/secret'
+		number=$(stat -c %i "$p/d/secret")
+		as_owner sh -c "rm '$p/d/secret'; echo second >'$p/d/secret'"
+		diag "inode $number, then $(stat -c %i "$p/d/secret")"
+		sleep 1
+		as_owner touch "$p/d/go/1"; wait $pid
+		like "$caller: one of the same number, round $round" \
+			"$(cat "$work"/out)" "*No such file*was replaced*"
+	done
+	rm -r "$p/d/secret" "$p/d/go"
+	same_tree "the same number"
+}
+
 # ... or a directory that leads there.
 ancestors() {
 	mkdir "$p/d/go" && [ "$owner" ] && chown "$owner:$owner" "$p/d/go"
@@ -512,8 +531,9 @@ for mode in $modes; do
 	before=$(tree)
 	clean "before"
 	absent_names; present_names; globs; beside; nested_roots; odd_names
-	no_sockets; side_by_side; killed; mended; ancestors; swapped_outside
-	closed_directories; without_dnotify; violations; read_only_places
+	no_sockets; side_by_side; killed; mended; same_number
+	ancestors; swapped_outside; closed_directories; without_dnotify
+	violations; read_only_places
 	plan_tells; worktree
 	clean "in the end"
 	is "$mode: no stub is left" "$(stubs)" ""
