@@ -58,6 +58,7 @@ _Static_assert(sizeof(struct sys_statx) == 256, "as the kernel fills it");
 #define SYS_STATX_CTIME		0x80
 #define SYS_STATX_INO		0x100
 #define SYS_STATX_BLOCKS	0x400
+#define SYS_STATX_BTIME		0x800
 #define SYS_STATX_MNT_ID	0x1000
 #define SYS_STATX_ATTR_MOUNT_ROOT	0x2000
 

@@ -24,9 +24,19 @@
 #include "base/path.h"
 #include "base/sys.h"
 
-/* A pattern's components, and which of them is to match next. */
+/*
+ * A component of a pattern. fnmatch(3) is slow, and a name that does not begin
+ * and end as the component does is none of it.
+ */
+struct component {
+	const char	*text;		/* NULL: the pattern ends */
+	size_t		head, tail;	/* bytes without a wildcard */
+	bool		is_wild, is_deep;
+};
+
+/* A pattern, and which of its components is to match next. */
 struct state {
-	char	**rest;		/* NULL at the end */
+	const struct component *rest;
 };
 
 /* A directory still to be read, beneath the root. */
@@ -41,25 +51,46 @@ struct walk {
 	struct nsrun_masks	*masks;
 	const struct nsrun_mask_root *root;
 	struct place		*todo;
-	size_t			most;		/* states in one place */
+	struct component	*components;	/* of all patterns */
+	size_t			n_components;
+	unsigned int		*seen;		/* by component: the last */
+	unsigned int		visit;		/* in which it was entered */
 };
-
-static bool
-is_wild(const char *component)
-{
-	return component[strcspn(component, "*?[")];
-}
 
 bool
 nsrun_glob_is_one(const char *pattern)
 {
-	return is_wild(pattern);
+	return pattern[strcspn(pattern, "*?[")];
+}
+
+static struct component
+compile(const char *text)
+{
+	static const char special[] = "*?[]\\";
+	struct component c = {
+		.text = text, .head = strcspn(text, special),
+		.is_wild = nsrun_glob_is_one(text),
+		.is_deep = !strcmp(text, "**"),
+	};
+	size_t n = strlen(text);
+
+	while (c.tail < n && !strchr(special, text[n - c.tail - 1]))
+		c.tail++;
+	return c;
 }
 
 static bool
-is_deep(const char *component)
+matches(const struct component *c, const char *name, size_t n)
 {
-	return !strcmp(component, "**");
+	size_t length;
+
+	if (!c->is_wild)
+		return !strcmp(c->text, name);
+	if (n < c->head || n < c->tail || memcmp(name, c->text, c->head))
+		return false;
+	length = strlen(c->text + c->head) + c->head;
+	return !memcmp(name + n - c->tail, c->text + length - c->tail,
+	    c->tail) && !fnmatch(c->text, name, 0);
 }
 
 static int
@@ -70,14 +101,16 @@ no_memory(const struct walk *w)
 
 /* Add s, and where it begins with "**" also what follows that; each once. */
 static void
-enter(struct state *v, size_t *n, struct state s)
+enter(struct walk *w, struct state *v, size_t *n, const struct component *rest)
 {
-	for (;; s.rest++) {
-		for (size_t i = 0; i < *n; i++)
-			if (v[i].rest == s.rest)
-				return;
-		v[(*n)++] = s;
-		if (!is_deep(*s.rest) || !s.rest[1])
+	for (;; rest++) {
+		unsigned int *seen = &w->seen[rest - w->components];
+
+		if (*seen == w->visit)
+			return;
+		*seen = w->visit;
+		v[(*n)++].rest = rest;
+		if (!rest->is_deep || !rest[1].text)
 			return;
 	}
 }
@@ -127,26 +160,26 @@ visit(struct walk *w, const struct place *p, const char *name, mode_t type,
     struct state *after)
 {
 	char path[PATH_MAX], full[PATH_MAX];
-	size_t n = 0;
+	size_t n = 0, length = strlen(name);
 	bool matched = false;
 
+	w->visit++;
 	for (size_t i = 0; i < p->n && !matched; i++) {
-		char **rest = p->states[i].rest;
+		const struct component *rest = p->states[i].rest;
 
-		if (is_deep(*rest)) {
-			matched = !rest[1];
+		if (rest->is_deep) {
+			matched = !rest[1].text;
 			if (S_ISDIR(type))
-				enter(after, &n, p->states[i]);
-		} else if (is_wild(*rest) ? !fnmatch(*rest, name, 0) :
-		    !strcmp(*rest, name)) {
-			matched = !rest[1];
-			if (!matched && S_ISLNK(type) && !is_wild(*rest))
+				enter(w, after, &n, rest);
+		} else if (matches(rest, name, length)) {
+			matched = !rest[1].text;
+			if (!matched && S_ISLNK(type) && !rest->is_wild)
 				return nsrun_err_rule(w->masks->err,
 				    NSRUN_STEP_MASK, "a pattern leads through"
 				    " a link: name where that leads", name,
 				    NULL);
 			if (!matched && S_ISDIR(type))
-				enter(after, &n, (struct state){ rest + 1 });
+				enter(w, after, &n, rest + 1);
 		}
 	}
 	if (!matched && n == 0)
@@ -215,12 +248,12 @@ ask_place(struct walk *w, const struct place *p, struct state *after)
 	int fd = open_place(w, p), rc = 0;
 
 	for (size_t i = 0; fd >= 0 && rc == 0 && i < p->n; i++) {
-		const char *name = *p->states[i].rest;
+		const char *name = p->states[i].rest->text;
 		mode_t type = type_of(fd, name, DT_UNKNOWN);
 		bool again = false;
 
 		for (size_t k = 0; k < i; k++)
-			again |= !strcmp(*p->states[k].rest, name);
+			again |= !strcmp(p->states[k].rest->text, name);
 		if (type && !again)
 			rc = visit(w, p, name, type, after);
 	}
@@ -234,25 +267,25 @@ static int
 look_at(struct walk *w, const struct place *p, struct state *after)
 {
 	for (size_t i = 0; i < p->n; i++)
-		if (is_wild(*p->states[i].rest))
+		if (p->states[i].rest->is_wild)
 			return read_place(w, p, after);
 	return ask_place(w, p, after);
 }
 
-/* The components of what follows the root in a pattern. */
-static char **
-split(struct nsrun_arena *arena, const char *pattern)
+/* Add the components of what follows the root in a pattern: the first. */
+static const struct component *
+split(struct walk *w, const char *pattern)
 {
-	char *text = nsrun_arena_strdup(arena, pattern), *at, **v;
-	size_t n = 0;
+	const struct component *first = &w->components[w->n_components];
+	char *text = nsrun_arena_strdup(w->masks->arena, pattern), *at;
 
-	v = nsrun_arena_alloc(arena, (strlen(pattern) + 2) * sizeof *v);
-	if (!text || !v)
+	if (!text)
 		return NULL;
 	for (char *s = strtok_r(text, "/", &at); s;
 	    s = strtok_r(NULL, "/", &at))
-		v[n++] = s;
-	return v;
+		w->components[w->n_components++] = compile(s);
+	w->components[w->n_components++].text = NULL;
+	return first;
 }
 
 static int
@@ -260,27 +293,30 @@ walk_root(struct walk *w, const char *const *patterns, size_t n)
 {
 	struct nsrun_arena *arena = w->masks->arena;
 	struct state *states, *after;
-	size_t n_states = 0;
+	size_t n_states = 0, most = 0;
 	int rc = 0;
 
 	/* A state for each component that is still to come, at most. */
-	w->most = 0;
 	for (size_t i = 0; i < n; i++)
-		w->most += strlen(patterns[i]) + 1;
-	states = nsrun_arena_alloc(arena, w->most * sizeof *states);
-	after = nsrun_arena_alloc(arena, w->most * sizeof *after);
-	if (!states || !after)
+		most += strlen(patterns[i]) + 1;
+	w->n_components = 0;
+	w->components = nsrun_arena_alloc(arena, most * sizeof *w->components);
+	w->seen = nsrun_arena_alloc(arena, most * sizeof *w->seen);
+	states = nsrun_arena_alloc(arena, most * sizeof *states);
+	after = nsrun_arena_alloc(arena, most * sizeof *after);
+	if (!w->components || !w->seen || !states || !after)
 		return no_memory(w);
+	w->visit = 1;
 	for (size_t i = 0; i < n; i++) {
-		char **v;
+		const struct component *first;
 
 		if (nsrun_masks_root_of(w->masks, patterns[i]) != w->root)
 			continue;
-		v = split(arena, patterns[i] + strlen(w->root->path));
-		if (!v)
+		first = split(w, patterns[i] + strlen(w->root->path));
+		if (!first)
 			return no_memory(w);
-		if (*v)
-			enter(states, &n_states, (struct state){ v });
+		if (first->text)
+			enter(w, states, &n_states, first);
 	}
 	if (n_states && push(w, "", states, n_states) < 0)
 		return -1;

@@ -320,6 +320,7 @@ nsrun_scan_free(struct nsrun_scan *scan)
 	pthread_mutex_destroy(&scan->lock);
 	free(scan->result.v);
 	free(scan->text);
+	free(scan->sorted);
 	nsrun_arena_deinit(&scan->arena);
 	free(scan);
 }

@@ -3,15 +3,79 @@
  * Which directories to cover. A package manager links whole trees from its
  * store; a mount for each file would be as many as there are files.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/path.h"
 #include "host/scan_tree.h"
 
-static struct nsrun_scan_dir *
-find_child(const struct nsrun_scan_dir *dir, const char *name, size_t n)
+enum { FEW = 64 };
+
+static int
+by_name(const void *a, const void *b)
 {
+	const struct nsrun_scan_dir *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+/* A name of n bytes, which need not end there. */
+struct wanted {
+	const char	*name;
+	size_t		n;
+};
+
+static int
+compare_name(const void *key, const void *element)
+{
+	const struct wanted *w = key;
+	const struct nsrun_scan_dir *const *c = element;
+	int order = strncmp(w->name, (*c)->name, w->n);
+
+	return order ? order : (*c)->name[w->n] ? -1 : 0;
+}
+
+/*
+ * Many paths lead through one directory after the other, each through many of
+ * its directories: those are sorted once. False: they are few, or no memory.
+ */
+static bool
+sort_children(struct nsrun_scan *scan, const struct nsrun_scan_dir *dir)
+{
+	size_t n = 0;
+
+	if (scan->sorted_of == dir)
+		return true;
+	for (struct nsrun_scan_dir *c = dir->child; c; c = c->sibling)
+		n++;
+	if (n <= FEW)
+		return false;
+	free(scan->sorted);
+	scan->sorted_of = NULL;
+	scan->sorted = malloc(n * sizeof(struct nsrun_scan_dir *));
+	if (!scan->sorted)
+		return false;
+	scan->n_sorted = 0;
+	for (struct nsrun_scan_dir *c = dir->child; c; c = c->sibling)
+		scan->sorted[scan->n_sorted++] = c;
+	qsort(scan->sorted, n, sizeof *scan->sorted, by_name);
+	scan->sorted_of = dir;
+	return true;
+}
+
+static struct nsrun_scan_dir *
+find_child(struct nsrun_scan *scan, const struct nsrun_scan_dir *dir,
+    const char *name, size_t n)
+{
+	const struct wanted wanted = { name, n };
+	struct nsrun_scan_dir **found;
+
+	if (sort_children(scan, dir)) {
+		found = bsearch(&wanted, scan->sorted, scan->n_sorted,
+		    sizeof *scan->sorted, compare_name);
+		return found ? *found : NULL;
+	}
 	for (struct nsrun_scan_dir *c = dir->child; c; c = c->sibling)
 		if (!strncmp(c->name, name, n) && !c->name[n])
 			return c;
@@ -33,7 +97,7 @@ nsrun_scan_keep(struct nsrun_scan *scan, const char *path)
 			s += *s == '/';
 			if (!*s)
 				break;
-			dir = find_child(dir, s, strcspn(s, "/"));
+			dir = find_child(scan, dir, s, strcspn(s, "/"));
 		}
 	}
 }

@@ -93,6 +93,10 @@ struct nsrun_scan {
 	pthread_t	helper;
 	struct nsrun_err *err;
 
+	const struct nsrun_scan_dir *sorted_of;	/* see scan_cover.c; or NULL */
+	struct nsrun_scan_dir **sorted;		/* its directories */
+	size_t		n_sorted;
+
 	char		*text;		/* of nsrun_scan_path() */
 	size_t		text_size;
 	struct nsrun_scan_result result;

@@ -43,6 +43,14 @@ nsrun_absents_init(struct nsrun_absents *a, const struct nsrun_plan *plan)
 	return 0;
 }
 
+/* Whoever can reach it otherwise may have changed its mode. */
+static bool
+is_stub(const struct nsrun_absent *one, const struct stat *st)
+{
+	return nsrun_stub_is_one(st) || (st->st_ino == one->made &&
+	    (S_ISDIR(st->st_mode) || S_ISSOCK(st->st_mode)));
+}
+
 /*
  * The next stubs are links to this one: a file system is slower to give out
  * inodes, above all those that it has just been given back.
@@ -108,12 +116,17 @@ have(struct nsrun_absents *a, struct nsrun_absent *one, const struct stat *dir)
 	for (int i = 0; i < MAX_ROUNDS; i++) {
 		struct stat st;
 
-		if (fstatat(one->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-			return nsrun_stub_is_one(&st) ? 0 : EEXIST;
+		if (fstatat(one->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) ==
+		    0) {
+			if (!is_stub(one, &st))
+				return EEXIST;
+			one->made = st.st_ino;
+			return 0;
+		}
 		if (errno != ENOENT)
 			return errno;
 		errnum = create(a, one, name);
-		if (errnum != EEXIST)
+		if (errnum != 0 && errnum != EEXIST)
 			break;
 	}
 	/* Whom it does not belong to cannot give himself the right. */
@@ -305,13 +318,6 @@ set_aside(const struct nsrun_absent *one, const char *name, char moved[256])
 			break;
 	}
 	*moved = '\0';
-}
-
-static bool
-is_stub(const struct nsrun_absent *one, const struct stat *st)
-{
-	return nsrun_stub_is_one(st) ||
-	    (S_ISDIR(st->st_mode) && st->st_ino == one->made);
 }
 
 /* False: somebody has filled it. */

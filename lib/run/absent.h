@@ -27,7 +27,7 @@ struct nsrun_absent {
 	int	dir_fd;		/* may be an earlier one's, too */
 	int	look_fd;	/* the same, where no mask is mounted on it */
 	struct nsrun_lock lock;
-	ino_t	made;		/* a directory that we made; or 0 */
+	ino_t	made;		/* the stub; or 0 */
 	bool	is_alone;	/* its descriptors are nobody else's */
 };
 

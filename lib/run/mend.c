@@ -91,17 +91,19 @@ mend_all(struct nsrun_watch *w)
 	_exit(0);
 }
 
-void
+bool
 nsrun_watch_mend(struct nsrun_watch *w)
 {
 	struct clone_args args = { .flags = CLONE_CLEAR_SIGHAND };
+	int status = -1;
 	pid_t pid;
 
 	nsrun_become_caller(w->plan);
 	pid = (pid_t)sys_clone3(&args);
 	if (pid == 0)
 		mend_all(w);
-	while (pid > 0 && waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
+	while (pid > 0 && waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
 		continue;
 	nsrun_become_command(w->plan);
+	return status == 0;
 }

@@ -11,11 +11,13 @@
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/sys.h"
 #include "plan/plan.h"
 #include "run/absent.h"
 #include "run/become.h"
@@ -26,6 +28,7 @@ enum {
 	 * names all the time does not have us busy all the time. */
 	REST		= 4,
 	MAX_ROUNDS	= 8,
+	RETRY_MS	= 100,
 };
 
 static bool
@@ -46,15 +49,25 @@ get_memory(size_t n, size_t size)
 	return v == MAP_FAILED ? NULL : v;
 }
 
+static int64_t
+in_ns(int64_t s, uint32_t ns)
+{
+	return s * 1000000000 + ns;
+}
+
 void
 nsrun_watch_init(struct nsrun_watch *w, const struct nsrun_plan *plan,
     struct nsrun_absents *absents)
 {
+	struct timespec now;
+
 	*w = (struct nsrun_watch){
 		.plan = plan, .absents = absents, .init_fd = -1,
 		.mounts_fd = -1, .user_fd = -1, .masks_fd = -1,
 		.signal_fd = -1, .inotify_fd = -1,
 	};
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	w->began_ns = in_ns(now.tv_sec, (uint32_t)now.tv_nsec);
 }
 
 static const char *
@@ -63,29 +76,47 @@ target_of(const struct nsrun_watch *w, size_t mount)
 	return w->plan->mounts.v[mount].target;
 }
 
+static struct nsrun_watch_object
+object_of(const struct sys_statx *st)
+{
+	return (struct nsrun_watch_object){
+		.dev = makedev(st->dev_major, st->dev_minor),
+		.ino = st->ino, .type = st->mode & S_IFMT,
+		.born_ns = st->mask & SYS_STATX_BTIME ?
+		    in_ns(st->btime.s, st->btime.ns) :
+		    in_ns(st->ctime.s, st->ctime.ns),
+	};
+}
+
 /* Where nobody may look, as where the command closed a directory: as before. */
 static struct nsrun_watch_object
 look(int dir, const char *name, int flags,
     const struct nsrun_watch_object *before)
 {
 	static const struct nsrun_watch_object nothing;
-	struct stat st;
+	struct sys_statx st;
 
 	if (dir < 0)
 		return nothing;
-	if (fstatat(dir, name, &st, flags) < 0)
+	if (sys_statx(dir, name, flags | AT_NO_AUTOMOUNT, SYS_STATX_TYPE |
+	    SYS_STATX_INO | SYS_STATX_BTIME | SYS_STATX_CTIME, &st) < 0)
 		return errno == EACCES ? *before : nothing;
-	return (struct nsrun_watch_object){
-		.dev = st.st_dev, .ino = st.st_ino,
-		.type = st.st_mode & S_IFMT,
-	};
+	return object_of(&st);
 }
 
+/* A directory that is kept open cannot give its number away. */
 static bool
 is_same(const struct nsrun_watch_object *a, const struct nsrun_watch_object *b)
 {
 	return a->ino == b->ino && (a->ino == 0 ||
 	    (a->dev == b->dev && a->type == b->type));
+}
+
+static bool
+is_very_same(const struct nsrun_watch_object *a,
+    const struct nsrun_watch_object *b)
+{
+	return is_same(a, b) && a->born_ns == b->born_ns;
 }
 
 /* Have the kernel tell when a name in fd comes, goes or changes. */
@@ -243,14 +274,18 @@ static struct nsrun_watch_object
 expected(const struct nsrun_watch *w, const struct nsrun_watch_name *one)
 {
 	const struct nsrun_mount *m = &w->plan->mounts.v[one->mount];
-
-	if (m->kind == NSRUN_MOUNT_ABSENT)
-		return look(one->place < 0 ? -1 : w->places[one->place].fd,
-		    strrchr(m->target, '/') + 1, AT_SYMLINK_NOFOLLOW,
-		    &one->now);
-	return (struct nsrun_watch_object){
+	struct nsrun_watch_object now = look(one->place < 0 ? -1 :
+	    w->places[one->place].fd, strrchr(m->target, '/') + 1,
+	    AT_SYMLINK_NOFOLLOW, &one->now);
+	const struct nsrun_watch_object pinned = {
 		.dev = m->pin.dev, .ino = m->pin.ino, .type = m->pin.type,
 	};
+
+	if (m->kind == NSRUN_MOUNT_ABSENT ? now.type == S_IFSOCK ||
+	    now.type == S_IFDIR : is_same(&now, &pinned) &&
+	    now.born_ns < w->began_ns)
+		return now;
+	return pinned;
 }
 
 static bool
@@ -312,7 +347,8 @@ look_at_all(struct nsrun_watch *w)
 		    strrchr(target_of(w, one->mount), '/') + 1,
 		    AT_SYMLINK_NOFOLLOW, &one->now);
 
-		one->changed = p && (p->changed || !is_same(&now, &one->now));
+		one->changed = p && (p->changed ||
+		    !is_very_same(&now, &one->now));
 		any |= one->changed;
 		one->now = now;
 	}
@@ -356,15 +392,20 @@ remake_absents(struct nsrun_watch *w)
 
 /*
  * See to it that all masks are where they should be. What was just made has
- * changed, too; what goes on changing is looked at again soon.
+ * changed, too. False: it goes on changing, or could not be mended.
  */
-static void
-see_to(struct nsrun_watch *w)
+static bool
+see_to(struct nsrun_watch *w, bool again)
 {
-	for (int i = 0; i < MAX_ROUNDS && look_at_all(w); i++) {
+	for (int i = 0; i < MAX_ROUNDS; i++) {
+		if (!look_at_all(w) && !again)
+			return true;
 		remake_absents(w);
-		nsrun_watch_mend(w);
+		again = !nsrun_watch_mend(w);
+		if (again)
+			break;
 	}
+	return false;
 }
 
 static void
@@ -394,21 +435,27 @@ nsrun_watch_until_end(struct nsrun_watch *w)
 	struct pollfd fds[3] = {
 		{ w->init_fd, POLLIN, 0 }, { w->signal_fd, POLLIN, 0 },
 	};
+	bool settled;
 	int start;
 
+	/* Those that end at once need none of it. */
+	if (w->signal_fd < 0 || poll(fds, 1, 0) > 0)
+		settled = true;
+	else
+		settled = see_to(w, false);
 	while (!fds[0].revents) {
 		fds[2] = (struct pollfd){ w->inotify_fd, POLLIN, 0 };
 		/* To leave too early would be worse than never. */
-		if (poll(fds, 3, -1) < 0) {
+		if (poll(fds, 3, settled ? -1 : RETRY_MS) < 0) {
 			fds[0].revents = 0;
 			usleep(1000);
 			continue;
 		}
-		if (fds[0].revents || !(fds[1].revents | fds[2].revents))
-			continue;
+		if (fds[0].revents)
+			break;
 		start = now_ms();
 		drain(w);
-		see_to(w);
+		settled = see_to(w, !settled);
 		poll(fds, 1, 1 + REST * (now_ms() - start));
 	}
 	/* What leads to names now is where they are looked for. */

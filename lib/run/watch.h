@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct nsrun_absents;
@@ -24,11 +25,15 @@ struct nsrun_plan;
 
 enum { NSRUN_WATCH_TREES = 64, NSRUN_WATCH_NONE = -1 };
 
-/* What stood at a name; ino 0: nothing. */
+/*
+ * What stood at a name; ino 0: nothing. A number is given out again at once, so
+ * it is told by when it was made, too, or, where that is not kept, changed.
+ */
 struct nsrun_watch_object {
 	dev_t	dev;
 	ino_t	ino;
 	mode_t	type;
+	int64_t	born_ns;
 };
 
 struct nsrun_watch {
@@ -44,6 +49,7 @@ struct nsrun_watch {
 	}	trees[NSRUN_WATCH_TREES];
 	int	n_trees;
 
+	int64_t	began_ns;	/* what is younger no mask was mounted on */
 	int	signal_fd;	/* dnotify's; -1: nothing is watched */
 	int	inotify_fd;	/* where there is no dnotify; or -1 */
 	struct nsrun_watch_place {
@@ -77,7 +83,7 @@ void nsrun_watch_until_end(struct nsrun_watch *w);
 /* All masks that had to be mounted again, to report_fd. */
 void nsrun_watch_report(const struct nsrun_watch *w, int report_fd);
 
-/* Mount again what is missing, in the sandbox; see mend.c. */
-void nsrun_watch_mend(struct nsrun_watch *w);
+/* Mount again what is missing, in the sandbox; see mend.c. False: not done. */
+bool nsrun_watch_mend(struct nsrun_watch *w);
 
 #endif

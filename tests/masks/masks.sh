@@ -145,6 +145,16 @@ No such file or directory"
 	is "$caller: a period is like any other byte" "$(run --mask '?env' -- \
 		cat .env 2>&1 | sed 's/.*: //')" "No such file or directory"
 	is "$caller: all below" "$(run --mask 'a/**' -- ls a/b 2>&1)" ""
+	for glob in 'i*d.pem' '*.p[e]m' 'id.pe?' 'id.pem*' '*id.pem' '[!a]d.pe*' \
+	    '[i]d*m' 'id\.[p]em' '*d.pem' '???pem' 'id*.*pem'; do
+		is "$caller: $glob matches" "$(run --mask "$glob" -- cat id.pem \
+			2>&1 | sed 's/.*: //')" "No such file or directory"
+	done
+	for glob in 'id.p?' 'i?.pemx*' '*pe' 'id.pem?' '*xid.pem' 'd*m' '[x]d.pem' \
+	    'id.pem*m' 'id\*pem*' '*.pem[' 'id[.pem'; do
+		is "$caller: $glob does not" "$(run --mask "$glob" -- cat id.pem \
+			2>&1)" key
+	done
 	is "$caller: classes" "$(run --mask '[n-p]ne' -- cat one 2>&1 |
 		sed 's/.*: //')" "No such file or directory"
 	status "$caller: one that leads through a link is refused" 125 \
@@ -317,6 +327,7 @@ mended() {
 "./.claude
 ./.openclaudia
 ./a/b/.claude"
+	as_owner chmod 777 "$p/.openclaudia"
 	as_owner touch "$p/d/go/1"
 	eventually "$caller: what was replaced" test -e "$p/d/go/2"
 	is "$caller: is masked again" "$(sed 's/.*: //' "$work"/out)" \
@@ -326,9 +337,31 @@ File exists
 Read-only file system"
 	as_owner touch "$p/d/go/3"; wait $pid
 	is "$caller: and it is the new one" "$(cat "$p/.env")" new
+	is "$caller: a stub whose mode was changed goes, too" \
+		"$(ls -d "$p"/.openclaudia* 2>&1 | sed 's/.*: //')" \
+		"No such file or directory"
 	rm -r "$p/d/go"
 	as_owner git -C "$p" checkout -q .env
 	before=$(tree)
+}
+
+# ... and puts another in its place that has the same inode number.
+same_number() {
+	mkdir "$p/d/go" && [ "$owner" ] && chown "$owner:$owner" "$p/d/go"
+	for round in 1 2 3; do
+		as_owner sh -c "rm -f '$p'/d/go/*; echo first >'$p/d/secret'"
+		start --mask d/secret -- sh -c '
+			until [ -e d/go/1 ]; do sleep 0.05; done; cat d/secret'
+		number=$(stat -c %i "$p/d/secret")
+		as_owner sh -c "rm '$p/d/secret'; echo second >'$p/d/secret'"
+		diag "inode $number, then $(stat -c %i "$p/d/secret")"
+		sleep 1
+		as_owner touch "$p/d/go/1"; wait $pid
+		like "$caller: one of the same number, round $round" \
+			"$(cat "$work"/out)" "*No such file*was replaced*"
+	done
+	rm -r "$p/d/secret" "$p/d/go"
+	same_tree "the same number"
 }
 
 # ... or a directory that leads there.
@@ -499,8 +532,9 @@ for mode in $modes; do
 	before=$(tree)
 	clean "before"
 	absent_names; present_names; globs; beside; nested_roots; odd_names
-	no_sockets; side_by_side; killed; mended; ancestors; swapped_outside
-	closed_directories; without_dnotify; violations; read_only_places
+	no_sockets; side_by_side; killed; mended; same_number
+	ancestors; swapped_outside; closed_directories; without_dnotify
+	violations; read_only_places
 	plan_tells; worktree
 	clean "in the end"
 	is "$mode: no stub is left" "$(stubs)" ""

@@ -81,6 +81,19 @@ aliases() {
 	fresh
 }
 
+# Each is found among many, whatever its name begins with.
+hidden() {
+	as "$caller" sh -c "cd $p && seq 200 | xargs mkdir &&
+		for i in 1 11 111 20 200; do mkfifo \$i/fifo; done"
+	status "$caller: hazards in directories of many" 125 as "$caller" "$oc" \
+		run --project "$p" --mask 1 --mask 11 --mask 20 -- true
+	like "$caller: ... but those that are masked" "$said" \
+		"*: 111/fifo (fifo), 200/fifo (fifo): *"
+	status "$caller: all are masked" 0 as "$caller" "$oc" run \
+		--project "$p" --mask '1*' --mask '20*' -- true
+	fresh
+}
+
 # Where a name is any bytes, its text is one line that says which.
 names() {
 	long=$(printf '%0255d' 0)
@@ -290,6 +303,7 @@ for caller in $callers; do
 	fresh
 	kinds
 	aliases
+	hidden
 	names
 	bounds
 	depth
