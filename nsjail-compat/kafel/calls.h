@@ -22,9 +22,9 @@ enum kafel_arch {
 
 /* Without a pointer: a thousand to relocate are a part of each start. */
 struct kafel_arg {
-	char		name[KAFEL_ARG_MAX + 1];	/* "" behind the last */
-	char		other[KAFEL_OTHER_MAX + 1];	/* a second name, or "" */
-	unsigned char	wide;		/* 64 bits; otherwise the low 32 */
+	char	name[KAFEL_ARG_MAX + 1];	/* "" behind the last one */
+	char	other[KAFEL_OTHER_MAX + 1];	/* a second name, or "" */
+	unsigned char wide;			/* 64 bits; or the low 32 */
 };
 
 struct kafel_call {

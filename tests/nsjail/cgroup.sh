@@ -47,15 +47,14 @@ killed() {
 	rm -f "$work/$who/out"
 	(
 		[ -z "${home_dir:-}" ] || echo 0 >"$home_dir"/cgroup.procs
-		cd / && as $who "$work"/jail -Q -c / "$@" -- \
-			/bin/sh -c 'echo in; exec sleep 100' >"$work/$who/out" 2>&1
+		as $who sh -c 'echo $$ >"$0"; exec "$@"' "$work/$who/pid" \
+			"$work"/jail -Q -c / "$@" -- /bin/sh -c \
+			'echo in; exec sleep 100' >"$work/$who/out" 2>&1
 	) &
 	shell=$!
 	eventually "$who: it runs" grep -q in "$work/$who/out"
 	unlike "$who: in a cgroup" "$(left "$at")" ""
-	# The first of this name: its guard and its jail are younger.
-	kill -KILL "$(ps -e -o pid= -o args= | awk -v j="$work/jail" \
-		'$2 == j { print $1 }' | sort -n | head -n 1)"
+	kill -KILL "$(cat "$work/$who/pid")"
 	wait $shell 2>/dev/null
 	eventually "$who: we are killed, and nothing is left" \
 		sh -c 'test -z "$(find "$1" -name "NSJAIL*")"' sh "$at"
@@ -122,13 +121,13 @@ for caller in $callers; do
 	is "$caller: v1: nothing is left" "$(left $made)" ""
 	killed $caller "$pids" $v1 --cgroup_pids_max 9
 	# One after the other, each with its own.
-	as $caller "$work"/jail -Q -c / -Mr $v1 --cgroup_pids_max 9 -- \
+	as $caller sh -c 'echo $$ >"$0"; exec "$@"' "$work/$caller/pid" \
+		"$work"/jail -Q -c / -Mr $v1 --cgroup_pids_max 9 -- \
 		/bin/sh -c 'echo in; exec sleep 0.1' >"$work/$caller/out" 2>&1 &
 	shell=$!
 	eventually "$caller: v1: again and again" sh -c \
 		'test "$(wc -l <"$1")" -ge 3' sh "$work/$caller/out"
-	kill "$(ps -e -o pid= -o args= | awk -v j="$work/jail" \
-		'$2 == j { print $1 }' | sort -n | head -n 1)"
+	kill "$(cat "$work/$caller/pid")"
 	wait $shell
 	is "$caller: v1: until SIGTERM, and nothing is left" \
 		"$? $(left "$pids")" "143 "

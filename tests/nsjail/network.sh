@@ -21,6 +21,8 @@ in_net() {
 config() {
 	printf '%s\n' "name: \"$1\" $2" >"$work/$1.cfg"
 }
+# above PID: its parent; of pasta that is the guard, of the guard oc-nsjail
+above() { sed -n 's/^PPid:[^0-9]*//p' "/proc/$1/status"; }
 # gone PID
 gone() { ! kill -0 "$1"; }
 
@@ -154,13 +156,13 @@ fake() {
 	told=${told#-f -q }
 	told=${told#--runas 0 }
 }
-# started DOES COMMAND...: in the background; $waited, and $fake_pid
+# started DOES ARG...: in the background; $waited, and $fake_pid
 started() {
 	does=$1; shift
-	rm -f "$work/$caller/told"
+	rm -f "$work/$caller/told" "$work/$caller/told.end"
 	as $caller env NSJAIL_PASTA_PATH="$work"/pasta \
 		FAKE_PASTA="$work/$caller/told" FAKE_PASTA_DOES="$does" \
-		"$work"/jail -Q -c / --user_net -- "$@" \
+		"$work"/jail -q -c / --user_net "$@" \
 		>"$work/$caller/out" 2>&1 &
 	waited=$!
 	eventually "$caller: pasta is told" grep -q . "$work/$caller/told"
@@ -188,44 +190,37 @@ for caller in $callers; do
 	like "$caller: it fails, and so do we, with its words" "$said" \
 		"*fake: cannot*= 255"
 	unlike "$caller: nothing was run" "$said" "*HELLO*"
-	(sleep 1; : >"$work/$caller/told.end") &
-	fake $caller end -c / --user_net -- /bin/sleep 30
-	like "$caller: its end is the jail's" "$said" "*pasta ended*= 137"
-	wait
-
-	rm -f "$work/$caller/told.end"
-	(sleep 1; : >"$work/$caller/told.end") &
-	fake $caller end -c / --user_net --init -- /bin/sleep 30
-	like "$caller: with a pid 1 of ours, too" "$said" "*pasta ended*= 137"
-	wait
-
-	# By SIGKILL, too.
-	started serve /bin/sh -c 'echo in; exec sleep 60'
-	eventually "$caller: it runs" grep -q in "$work/$caller/out"
-	for pid in $(ps -e -o pid= -o args= | awk -v j="$work/jail" \
-		'$2 == j && /user_net/ { print $1 }' | sort -n | head -n 1); do
-		kill -KILL "$pid"
+	for init in "" --init; do
+		# shellcheck disable=SC2086
+		started end $init -- /bin/sh -c 'echo HELLO; exec sleep 60'
+		eventually "$caller: it runs" grep -q HELLO "$work/$caller/out"
+		: >"$work/$caller/told.end"
+		wait $waited
+		rc=$?
+		like "$caller: its end is the jail's $init" \
+			"$(cat "$work/$caller/out")= $rc" "*pasta ended*= 137"
 	done
+	# By SIGKILL, too.
+	started serve -- /bin/sh -c 'echo HELLO; exec sleep 60'
+	eventually "$caller: it runs" grep -q HELLO "$work/$caller/out"
+	kill -KILL "$(above "$(above "$fake_pid")")"
 	wait $waited 2>/dev/null
 	eventually "$caller: we are killed, and pasta ends" gone "$fake_pid"
 
 	# The guard alone: it is the parent of pasta.
-	started serve /bin/sh -c 'echo in; exec sleep 60'
-	eventually "$caller: it runs again" grep -q in "$work/$caller/out"
-	kill -KILL "$(ps -o ppid= -p "$fake_pid")"
+	started serve -- /bin/sh -c 'echo HELLO; exec sleep 60'
+	eventually "$caller: it runs again" grep -q HELLO "$work/$caller/out"
+	kill -KILL "$(above "$fake_pid")"
 	wait $waited
 	is "$caller: the guard is killed, and the jail ends" $? 137
 	eventually "$caller: and so does pasta" gone "$fake_pid"
 
 	# One that is never ready keeps nobody.
-	started hang /bin/echo in
-	for pid in $(ps -e -o pid= -o args= | awk -v j="$work/jail" \
-		'$2 == j && /user_net/ { print $1 }' | sort -n | head -n 1); do
-		kill -TERM "$pid"
-	done
+	started hang -- /bin/echo HELLO
+	kill -TERM "$(above "$(above "$fake_pid")")"
 	wait $waited
 	is "$caller: a signal while pasta is waited for" \
-		"$? $(grep -c in "$work/$caller/out")" "143 0"
+		"$? $(grep -c HELLO "$work/$caller/out")" "143 0"
 	eventually "$caller: and pasta ends" gone "$fake_pid"
 done
 for what in drop socks elsewhere badip badport option mask6 none both; do
@@ -236,7 +231,8 @@ status "no pasta: 255" 255 as user env PATH=/nonexistent \
 like "no pasta: why" "$said" "*takes pasta(1)*passt*"
 
 # And pasta(1) itself, to a network that is only told to lead outside.
-config gateway 'user_net { backend: PASTA pasta { ip6_enabled: false } }'
+config gateway 'user_net { backend: PASTA ip4: "10.255.254.2"
+	gw4: "10.255.254.1" pasta { ip6_enabled: false } }'
 config inbound 'mount_proc: true user_net { rule4 { direction: HOST_TO_GUEST
 	proto: TCP action: REDIRECT dport: 8081 redirect_port: 8181 } }'
 out='ip link set lo up && ip addr add 192.0.2.1/24 dev v0 &&
@@ -267,14 +263,14 @@ for caller in $callers; do
 		"$1"/jail -q -C "$1"/gateway.cfg -c / -- /bin/sh -c "
 			ip -4 -o addr show eth0
 			for i in 1 2 3 4 5 6 7 8 9; do
-				perl $1/client 7777 10.255.255.1 && break
+				perl $1/client 7777 10.255.254.1 && break
 				sleep 0.3
 			done"
 		"$1"/jail -q -c / --user_net -- /usr/bin/perl \
 			"$1"/client 7777 10.255.255.1 || echo not by default
 		kill $h' "$work")
 	like "$caller: pasta: the address that was asked for" "$said" \
-		"*inet 10.255.255.2/24*"
+		"*inet 10.255.254.2/24*"
 	like "$caller: pasta: the gateway is the host, if so" "$said" \
 		"*from-host*"
 	like "$caller: pasta: and is not, with --user_net" "$said" \
@@ -287,9 +283,9 @@ for caller in $callers; do
 				grep from-jail && break
 			sleep 0.25
 		done
-		kill $j; wait $j' "$work" "$work/$caller/out")
+		kill $j; wait $j' "$work" "$(home $caller)/out")
 	is "$caller: pasta: a port that leads in" "$said" from-jail
-	is "$caller: pasta: all of them have ended" "$(ps -e -o args= |
-		grep "^pasta -f -q.*10\.255\.255\.2")" ""
+	is "$caller: pasta: it has ended" "$(cat /proc/[0-9]*/cmdline \
+		2>/dev/null | tr '\0' ' ' | grep -c 'pasta.*10[.]255[.]254')" 0
 done
 done_testing
