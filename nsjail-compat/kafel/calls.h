@@ -8,7 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KAFEL_ARGS = 6 };
+/* Of the longest names; calls.awk checks. */
+enum {
+	KAFEL_ARGS = 6,
+	KAFEL_CALL_MAX = 23, KAFEL_ARG_MAX = 16, KAFEL_OTHER_MAX = 6,
+};
 
 enum kafel_arch {
 	KAFEL_X86_64,
@@ -16,14 +20,15 @@ enum kafel_arch {
 	KAFEL_N_ARCHES
 };
 
+/* Without a pointer: a thousand to relocate are a part of each start. */
 struct kafel_arg {
-	const char	*name;		/* NULL behind the last one */
-	const char	*other;		/* a second name of it, or NULL */
-	int		wide;		/* 64 bits; otherwise the low 32 */
+	char	name[KAFEL_ARG_MAX + 1];	/* "" behind the last one */
+	char	other[KAFEL_OTHER_MAX + 1];	/* a second name, or "" */
+	unsigned char wide;			/* 64 bits; or the low 32 */
 };
 
 struct kafel_call {
-	const char	*name;
+	char		name[KAFEL_CALL_MAX + 1];
 	int32_t		nr[KAFEL_N_ARCHES];	/* -1: it has no such call */
 	struct kafel_arg args[KAFEL_ARGS];
 };

@@ -24,11 +24,11 @@ resolve_arg(const struct names *names, struct kafel_node *node)
 	for (node->arg = 0; node->arg < n; node->arg++) {
 		const struct kafel_arg *arg = &names->call->args[node->arg];
 
-		if (!arg->name)
+		if (!*arg->name)
 			break;
 		node->wide = arg->wide;
 		if (!strcmp(arg->name, node->name) ||
-		    (arg->other && !strcmp(arg->other, node->name)))
+		    (*arg->other && !strcmp(arg->other, node->name)))
 			return 0;
 	}
 	return kafel_fail(&node->place, "unknown argument", node->name,

@@ -49,7 +49,7 @@ count_args(const struct model_rule *rule)
 	if (rule->declared)
 		return KAFEL_ARGS;
 	while (rule->call->call && n < KAFEL_ARGS &&
-	    rule->call->call->args[n].name &&
+	    rule->call->call->args[n].name[0] &&
 	    rule->call->call->args[n].name[0] != '_')
 		n++;
 	return n;

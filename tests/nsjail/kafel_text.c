@@ -74,7 +74,7 @@ write_leaf(const struct model *m, const struct model_rule *rule,
 		fprintf(out, "a%u", e->arg);
 	} else {
 		arg = &rule->call->call->args[e->arg];
-		fputs(arg->other && random_below(2) ? arg->other : arg->name,
+		fputs(*arg->other && random_below(2) ? arg->other : arg->name,
 		    out);
 	}
 }

@@ -44,9 +44,12 @@ pipe"
 		"$(timeout 10 cat <&4)" ""
 	exec 4>&- 3>&-
 	# Its jail ends a second after the client.
-	sleep 1.5
-	exec 3<>/dev/tcp/127.0.0.1/$port
-	read -r -t 10 first <&3
+	first=
+	for _ in {1..40}; do
+		exec 3<>/dev/tcp/127.0.0.1/$port
+		read -r -t 10 first <&3 && break
+		sleep 0.25
+	done
 	is "$caller: a client that is gone leaves room" "$first" in
 	stop
 	is "$caller: SIGTERM ends what runs" "$(rest)" ""

@@ -48,7 +48,7 @@ for caller in $callers; do
 	has "$caller: and its signal" "$log" "[I][DATE] pid=N ([STANDALONE MODE]) terminated with signal: SIGSYS (31), (PIDs left: 0)"
 	log=$(log_of $caller -t 0.5 -- /bin/sleep 9)
 	like "$caller: the time limit" "$log" \
-		"*pid=N run time >= time limit (0.*>= 0.5) (\[STANDALONE MODE\]). Killing it*"
+		"*pid=N run time >= time limit ([0-9]*.[0-9]*>= 0.5) (\[STANDALONE MODE\]). Killing it*"
 	log=$(log_of $caller -- /no/such)
 	has "$caller: a launch that failed" "$log" \
 		"[E][DATE][PID] runChild():N Launching child process failed"

@@ -70,6 +70,17 @@ for caller in $callers; do
 	eventually "$caller: and its jail dies with it" \
 		flock -n "$dir"/lock true
 
+	# Mount points in a chroot that is the host's.
+	as $caller mkdir -p "$dir"/tree
+	start $caller -c "$dir"/tree --disable_proc -R /bin -R /lib -R /lib64 \
+		-R /usr -R /etc:/made/deep/etc -s /x:/made/link -T /dev/shm \
+		-- /bin/sh -c "$waits"
+	up "$caller: a chroot"
+	kill -KILL $pid
+	wait $waited 2>/dev/null
+	eventually "$caller: nothing is left in its chroot, whoever dies" \
+		rmdir "$dir"/tree
+
 	start $caller -Mr -B "$dir":/mnt -- /bin/sh -c \
 		'echo x >>/mnt/count; test "$(wc -l </mnt/count)" -lt 3 ||
 		{ echo up; sleep 60; }; exit 5'

@@ -12,7 +12,7 @@
 # pasta(1). It must be read, and may be refused for anything but what it says.
 . "${srcdir:?}"/tests/lib.sh
 need_sandbox
-here=$srcdir/tests/nsjail/shipped
+here=$srcdir/tests/nsjail/configs
 cp "$top_builddir"/nsjail-compat/oc-nsjail "$work"/jail || exit 99
 
 # In $W: what the configurations show their jails.

@@ -98,7 +98,7 @@ snippet_runner() {
 	cat >"$dir"/snek.cfg <<-EOF
 	name: "snippets" description: "run a snippet"
 	mode: ONCE hostname: "snippets" cwd: "/snippet"
-	time_limit: 1
+	time_limit: 4
 	keep_env: false
 	envar: "LANG=en_US.UTF-8" envar: "OMP_NUM_THREADS=5"
 	keep_caps: false
@@ -114,7 +114,7 @@ snippet_runner() {
 	iface_no_lo: true
 	EOF
 	is "$caller: snippet runner" "$(said -C "$dir"/snek.cfg \
-		-l "$dir"/snek.log -- /bin/sh -c 'echo $OMP_NUM_THREADS; sleep 9')" \
+		-l "$dir"/snek.log -- /bin/sh -c 'echo $OMP_NUM_THREADS; sleep 60')" \
 		"5
 = 137"
 	is "$caller: its log, each line as it is looked for" "$(grep -vcE \
@@ -187,7 +187,7 @@ ro
 judge() {
 	judged() {
 		printf '3 4\n' >"$dir"/in
-		run -Mo -Q --chroot / --user 1111 --group 1111 --time_limit 1 \
+		run -Mo -Q --chroot / --user 1111 --group 1111 --time_limit ${2:-60} \
 			--rlimit_as 256 --rlimit_fsize 8 --rlimit_nofile 16 \
 			--max_cpus 1 --disable_proc --iface_no_lo -B "$dir":/mnt \
 			--cwd /mnt -- /bin/sh -c "$1" <"$dir"/in >"$dir"/out.txt
@@ -197,7 +197,7 @@ judge() {
 		cat "$dir"/out.txt)" "0
 7"
 	is "$caller: judge, wrong" "$(judged 'exit 1')" 1
-	is "$caller: judge, too late" "$(judged 'sleep 9')" 137
+	is "$caller: judge, too late" "$(judged 'sleep 60' 1)" 137
 	# Of pid 1, which a shell is here: of its child's signal it tells.
 	is "$caller: judge, a crash" "$(judged 'sh -c "kill -SEGV \$\$"; exit $?')" 139
 	is "$caller: judge, too much output" "$(judged \

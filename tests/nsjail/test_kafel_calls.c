@@ -85,11 +85,11 @@ check_args(const struct kafel_call *call)
 	for (int i = 0; i < KAFEL_ARGS; i++) {
 		const struct kafel_arg *arg = &call->args[i];
 
-		end |= !arg->name;
-		assert_int_equal(end, !arg->name);
-		for (int j = 0; arg->name && j < i; j++) {
+		end |= !*arg->name;
+		assert_int_equal(end, !*arg->name);
+		for (int j = 0; *arg->name && j < i; j++) {
 			assert_string_not_equal(arg->name, call->args[j].name);
-			if (arg->other)
+			if (*arg->other)
 				assert_string_not_equal(arg->other,
 				    call->args[j].name);
 		}
