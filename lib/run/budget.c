@@ -56,6 +56,7 @@ now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* Who cannot be told must not wait: our end of the socket goes with us. */
 static void
 say(const struct watcher *w, bool final, int errnum)
 {
@@ -65,7 +66,8 @@ say(const struct watcher *w, bool final, int errnum)
 		word.grown.bytes = w->now.bytes - w->before.bytes;
 	if (w->now.inodes > w->before.inodes)
 		word.grown.inodes = w->now.inodes - w->before.inodes;
-	send(w->socket_fd, &word, sizeof word, MSG_NOSIGNAL);
+	if (send(w->socket_fd, &word, sizeof word, MSG_NOSIGNAL) < 0)
+		_exit(1);
 }
 
 static int
@@ -385,9 +387,11 @@ nsrun_budget_finish(struct nsrun_run *run)
 {
 	if (run->budget.socket_fd < 0)
 		return;
-	shutdown(run->budget.socket_fd, SHUT_WR);
-	while (hear(run, 0))
-		continue;
+	if (shutdown(run->budget.socket_fd, SHUT_WR) < 0)
+		run->budget.errnum = errno;
+	else
+		while (hear(run, 0))
+			continue;
 	nsrun_budget_deinit(&run->budget);
 }
 

@@ -102,13 +102,15 @@ log_cancellation(int fd, const struct nsrun_run *run)
 {
 	struct nsrun_record r;
 
-	if ((run->result.reason != NSRUN_REASON_CANCELLED &&
-	    run->result.reason != NSRUN_REASON_DEADLINE) ||
+	if ((run->result.reason != NSRUN_REASON_CANCELLED && !run->result.limit
+	    && run->result.reason != NSRUN_REASON_DEADLINE) ||
 	    !begin(&r, fd, "cancellation"))
 		return;
 	nsrun_json_string(&r.json, "by", run->result.reason ==
-	    NSRUN_REASON_DEADLINE ? "deadline" : run->stop_signal ? "signal" :
-	    "caller");
+	    NSRUN_REASON_DEADLINE ? "deadline" : run->result.limit ? "limit" :
+	    run->stop_signal ? "signal" : "caller");
+	if (run->result.limit)
+		nsrun_json_string(&r.json, "limit", run->result.limit);
 	if (run->stop_signal)
 		nsrun_json_number(&r.json, "signal",
 		    (uint64_t)run->stop_signal);

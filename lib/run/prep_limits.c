@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "run/prep.h"
@@ -27,6 +28,11 @@ nsrun_prepare_limits(struct nsrun_prep *prep, struct nsrun_err *err)
 		want->rlim_cur = plan->limits[i].value < now.rlim_max ?
 		    plan->limits[i].value : now.rlim_max;
 		want->rlim_max = want->rlim_cur;
+		/* It counts in the sandbox's user namespace: see budget.h. */
+		if (i == NSRUN_LIMIT_PROCESSES && geteuid() != 0 &&
+		    plan->supervision.watches_writes &&
+		    want->rlim_max < now.rlim_max)
+			want->rlim_cur = ++want->rlim_max;
 		/* One second between SIGXCPU, which says why, and SIGKILL. */
 		if (i == NSRUN_LIMIT_CPU && !plan->limits[i].exact &&
 		    want->rlim_max < now.rlim_max)

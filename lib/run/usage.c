@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/nsfs.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -245,6 +247,31 @@ count_descriptors(const struct nsrun_usage_roots *roots, int dir_fd,
 	}
 }
 
+/* Is the process in that pid namespace, or in one below it? */
+static bool
+is_inside(int proc_fd, const char *pid, uint64_t pid_namespace)
+{
+	enum { MAX_NESTED = 32 };	/* as in the kernel */
+	char path[48];
+	int fd;
+	bool inside = false;
+
+	snprintf(path, sizeof path, "%.20s/ns/pid", pid);
+	fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
+	for (int i = 0; i <= MAX_NESTED && fd >= 0 && !inside; i++) {
+		struct stat st;
+		int up = -1;
+
+		inside = fstat(fd, &st) == 0 && st.st_ino == pid_namespace;
+		if (!inside)
+			up = ioctl(fd, NS_GET_PARENT);
+		nsrun_fd_close(&fd);
+		fd = up;
+	}
+	nsrun_fd_close(&fd);
+	return inside;
+}
+
 void
 nsrun_usage_add_nameless(const struct nsrun_usage_roots *roots,
     uint64_t pid_namespace, struct nsrun_usage *usage)
@@ -258,14 +285,10 @@ nsrun_usage_add_nameless(const struct nsrun_usage_roots *roots,
 	memset(&seen, 0, sizeof seen);
 	while (level.fd >= 0 && (name = next_name(&level))) {
 		nsrun_autoclose int fd = -1;
-		struct sys_statx st;
 		char path[48];
 
-		if (*name < '0' || *name > '9')
-			continue;
-		snprintf(path, sizeof path, "%.20s/ns/pid", name);
-		if (sys_statx(level.fd, path, 0, SYS_STATX_INO, &st) < 0 ||
-		    st.ino != pid_namespace)
+		if (*name < '0' || *name > '9' ||
+		    !is_inside(level.fd, name, pid_namespace))
 			continue;
 		snprintf(path, sizeof path, "%.20s/fd", name);
 		fd = openat(level.fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

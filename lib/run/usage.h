@@ -35,8 +35,8 @@ int nsrun_usage_measure(const struct nsrun_usage_roots *roots,
 
 /*
  * Add what has no name (any more) and is held open by a process in the pid
- * namespace with that inode: in the file systems of the roots, and in memory
- * files. What no descriptor leads to, such as a mapping alone, is not seen.
+ * namespace with that inode, or below: in the file systems of the roots, and in
+ * memory files. What no descriptor leads to, such as a mapping, is not seen.
  */
 void nsrun_usage_add_nameless(const struct nsrun_usage_roots *roots,
     uint64_t pid_namespace, struct nsrun_usage *usage);

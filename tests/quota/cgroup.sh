@@ -56,10 +56,29 @@ for caller in $callers; do
 	like "$caller: which the record names" "$(cat "$records")" '*"event": "started"*"cgroup": "oc-nsrun.*'
 	is "$caller: and is the root of its own view" "$(grep '^0:' "$work/out")" "0::/"
 	none "a command"
-	if [ $caller = user ]; then
+	# As a service manager marks what it gives away; to users, its owner does.
+	mark() { [ $caller = user ] || /usr/bin/python3 -c 'import os, sys; os.setxattr(sys.argv[1], "user.delegate", b"1")' "$base" 2>/dev/null; }
+	# The top of a container is its root's.
+	if [ $caller = root ] && [ "$(stat -L -c %i /proc/self/ns/cgroup)" = 4026531835 ]; then
 		run --cgroup require -- true
-		is "$caller: what is delegated is found" "$rc" 0
+		case $rc:$(cat "$work/out") in
+		125:*"cgroup $base/own: is not delegated to us, nor is anything above it"*) pass "$caller: what is not delegated is not taken" ;;
+		*) fail "$caller: what is not delegated is not taken" "rc $rc: $(cat "$work/out")" ;;
+		esac
+	fi
+	if mark; then
+		run --cgroup require -- true
+		is "$caller: what is delegated is found" "$rc $(cat "$work/out")" "0 "
 		none "require"
+		mkdir "$base"/init.scope
+		run --cgroup require -- true
+		is "$caller: a service manager's own" "$rc" 125
+		like "$caller: is left to it" "$(cat "$work/out")" "*cgroup $base: is delegated to a service manager, not to us*"
+		run -- true
+		is "$caller: and no error for who does not ask" "$rc" 0
+		rmdir "$base"/init.scope
+	else
+		skip "$caller: what is delegated is found" "no extended attributes on cgroup2 here"
 	fi
 	run --cgroup "$base" -- sh -c 'for i in 1 2 3; do setsid sleep 100 & done; sleep 0.2'
 	is "$caller: what is left behind ends" "$rc $(field killed)" "0 3"
@@ -146,6 +165,33 @@ for caller in $callers; do
 	else
 		skip "$caller: cpus" "no cpu controller in $top"
 	fi
+done
+
+# Alone in what is delegated, as under systemd-run: it steps aside, and back.
+alone=$base/alone
+for caller in $callers; do
+	has memory || { skip "$caller: alone" "no memory controller in $top"; continue; }
+	mkdir "$alone"
+	[ $caller = user ] && chown $user_id "$alone" "$alone"/cgroup.*
+	(
+		cd "$(project $caller)" && exec sh -c 'echo $$ >"$1"/cgroup.procs || exit 99; shift; exec "$@"' sh "$alone" \
+			$([ $caller = root ] || echo setpriv --reuid $user_id --regid $user_id --clear-groups --inh-caps=-all) \
+			env -i PATH="$PATH" HOME="$(home $caller)" "$oc" run --stdin null --project . --cgroup "$alone" --limit memory=60M -- \
+			sh -c 'head -c 70M /dev/zero >/dev/shm/x'
+	) >"$work/out" 2>&1
+	is "$caller: alone: its limits hold" "$?" 137
+	like "$caller: alone: and are told" "$(cat "$work/out")" "*limit memory 60M: is used up*"
+	is "$caller: alone: no directory is left" "$(find "$alone" -mindepth 1 -type d)" ""
+	is "$caller: alone: no controller stays on" "$(cat "$alone"/cgroup.subtree_control)" ""
+	# With others in it, it cannot.
+	sleep 100 & sleeper=$!
+	echo $sleeper >"$alone"/cgroup.procs
+	as "$caller" "$oc" run --stdin null --project . --cgroup "$alone" --limit memory=60M -- true >"$work/out" 2>&1
+	is "$caller: not alone: refused" "$?" 125
+	like "$caller: not alone: the reason" "$(cat "$work/out")" "*cgroup $alone: has processes of its own*hint:*"
+	is "$caller: not alone: nothing is left" "$(find "$alone" -mindepth 1 -type d)" ""
+	kill $sleeper; wait $sleeper 2>/dev/null
+	for _ in $(seq 50); do rmdir "$alone" 2>/dev/null && break; sleep 0.1; done
 done
 
 # A disk of its own, so that only this test uses it.

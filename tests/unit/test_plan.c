@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "plan/plan.h"
 #include "plan/print.h"
+#include "run/cgroup.h"
 
 static char *const command[] = { (char *)(uintptr_t)"true", NULL };
 
@@ -172,6 +173,39 @@ static void own_groups(struct nsrun_plan *p)
 	p->identity.sets_groups = true;
 }
 static void new_privs(struct nsrun_plan *p) { p->process.new_privs = true; }
+static void off_and_set(struct nsrun_plan *p)
+{
+	static struct nsrun_cgroup_setting one = { "pids.max", "1", false };
+
+	p->cgroup.settings = &one;
+	p->cgroup.n_settings = 1;
+}
+static void cgroup_file(struct nsrun_plan *p)
+{
+	static struct nsrun_cgroup_setting one = { "../x/pids.max", "1", true };
+
+	p->cgroup.use = NSRUN_CGROUP_AUTO;
+	p->cgroup.settings = &one;
+	p->cgroup.n_settings = 1;
+}
+static void cgroup_parent(struct nsrun_plan *p)
+{
+	p->cgroup.use = NSRUN_CGROUP_REQUIRE;
+	p->cgroup.parent = "x";
+}
+static void outlives(struct nsrun_plan *p)
+{
+	p->cgroup.use = NSRUN_CGROUP_AUTO;
+	p->process.outlives = true;
+}
+static void unwatched(struct nsrun_plan *p)
+{
+	p->limits[NSRUN_LIMIT_WRITE].set = true;
+}
+static void watched(struct nsrun_plan *p)
+{
+	p->supervision.watches_writes = true;
+}
 static void no_argv(struct nsrun_plan *p) { p->n_argv = 0; }
 
 static const struct {
@@ -202,7 +236,74 @@ static const struct {
 	{ "mounts without namespace", mounts_nowhere },
 	{ "groups in a map of ours", own_groups },
 	{ "new privileges", new_privs },
+	{ "settings of no cgroup", off_and_set },
+	{ "a file elsewhere", cgroup_file },
+	{ "relative cgroup", cgroup_parent },
+	{ "outlives its cgroup", outlives },
+	{ "writes unwatched", unwatched }, { "nothing to watch", watched },
 };
+
+/* Of limits: what people write, what it is, and how it is written again. */
+static void
+test_limits(void **state)
+{
+	static const struct {
+		const char *name, *text;
+		int rc;
+		uint64_t value;
+		const char *again;
+	} limits[] = {
+		{ "cpu", "cpu=90s", 0, 90, "90s" },
+		{ "cpu", "cpu=1.5", 0, 2, "2s" },
+		{ "memory", "memory=1G", 0, 1 << 30, "1G" },
+		{ "memory", "memory=1023K", -2, 0, NULL },
+		{ "swap", "swap=0", 0, 0, "0" },
+		{ "cpus", "cpus=2", 0, 2000, "2" },
+		{ "cpus", "cpus=1.5", 0, 1500, "1.5" },
+		{ "cpus", "cpus=0.01", 0, 10, "0.01" },
+		{ "cpus", "cpus=0.009", -2, 0, NULL },
+		{ "cpus", "cpus=20", 0, 20000, "20" },
+		{ "cpus", "cpus=2s", -2, 0, NULL },
+		{ "cpus", "cpus=.5", -2, 0, NULL },
+		{ "io-read", "io-read=1M", 0, 1 << 20, "1M" },
+		{ "io-write", "io-write=1023", -2, 0, NULL },
+		{ "write", "write=10G", 0, 10ULL << 30, "10G" },
+		{ "inodes", "inodes=100", 0, 100, "100" },
+		{ "pids", "pids=1", -1, 0, NULL },
+		{ "memory", "memory", -1, 0, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+		uint64_t value = 0;
+		int kind = -1;
+		char buf[24];
+
+		assert_row(nsrun_limit_parse(limits[i].text, &kind, &value) ==
+		    limits[i].rc, limits[i].text);
+		if (limits[i].rc != 0)
+			continue;
+		assert_row(kind == nsrun_limit_find(limits[i].name) &&
+		    value == limits[i].value, limits[i].text);
+		assert_string_equal(nsrun_limit_text(
+		    (enum nsrun_limit_kind)kind, value, buf), limits[i].again);
+	}
+}
+
+static void
+test_controllers(void **state)
+{
+	(void)state;
+	assert_int_equal(nsrun_controllers_parse("memory.swap.max"),
+	    NSRUN_CONTROLLER_MEMORY);
+	assert_int_equal(nsrun_controllers_parse("cgroup.procs"), 0);
+	assert_int_equal(nsrun_controllers_parse("cpuset cpu io memory hugetlb"
+	    " pids rdma misc\n"), NSRUN_CONTROLLER_CPU | NSRUN_CONTROLLER_IO |
+	    NSRUN_CONTROLLER_MEMORY | NSRUN_CONTROLLER_PIDS);
+	assert_int_equal(nsrun_controllers_parse("\n"), 0);
+	assert_int_equal(nsrun_controllers_parse(""), 0);
+	assert_int_equal(nsrun_controllers_parse("memoryx xio"), 0);
+}
 
 static void
 test_good(void **state)
@@ -289,6 +390,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_controllers),
 		cmocka_unit_test(test_env),
 		cmocka_unit_test(test_print),
 	};
