@@ -13,7 +13,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -58,6 +57,7 @@ let_go(const struct state *s)
 	for (int i = 0; i < 3; i++)
 		if (null < 0 || dup2(null, i) < 0)
 			return -1;
+	nsrun_fd_close(&null);
 	return nsrun_fd_close_others(keep, count);
 }
 

@@ -60,10 +60,12 @@ killed() {
 		sh -c 'test -z "$(find "$1" -name "NSJAIL*")"' sh "$at"
 }
 
+no_v1=
 memory=$(point memory) pids=$(point pids) cpu=$(point cpu)
 if [ -n "$memory" ] && [ -n "$pids" ] && [ -n "$cpu" ]; then
 	for dir in "$memory" "$pids" "$cpu"; do
-		mkdir "$dir/$parent" && made="$made $dir/$parent"
+		mkdir "$dir/$parent" 2>/dev/null && made="$made $dir/$parent"
+		[ -d "$dir/$parent" ] || no_v1="$dir cannot be written"
 	done
 	memory=$memory/$parent pids=$pids/$parent cpu=$cpu/$parent
 fi
@@ -71,7 +73,8 @@ v1="--cgroup_mem_parent $parent --cgroup_pids_parent $parent
 	--cgroup_cpu_parent $parent --cgroup_mem_mount ${memory%/*}
 	--cgroup_pids_mount ${pids%/*} --cgroup_cpu_mount ${cpu%/*}"
 for caller in $callers; do
-	[ -n "$made" ] || { skip "$caller: v1" "not mounted here"; continue; }
+	[ -n "$made" ] || no_v1="not mounted here"
+	[ -z "$no_v1" ] || { skip "$caller: v1" "$no_v1"; continue; }
 	[ $caller = root ] || chown $user_id $made
 	# shellcheck disable=SC2086
 	jail $caller $v1 --cgroup_mem_max 67108864 --cgroup_pids_max 7 \
