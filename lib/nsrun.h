@@ -5,7 +5,8 @@
  *	plan	what the sandbox will be: pure data, built from a named profile
  *		and the caller's request; building, checking and printing one
  *		needs no privilege and starts no process;
- *	run	one running sandbox: a pidfd, and a result when it has ended.
+ *	run	one running sandbox: a pidfd, and a result when it has ended;
+ *	session	what a host grants to many launches, fixed when it is made.
  *
  * Every function that can fail returns 0 or -1 and fills in a struct
  * nsrun_err; after -1 errno means nothing. The library prints nothing, never
@@ -52,6 +53,9 @@ enum nsrun_step {
 	NSRUN_STEP_EXEC,
 	NSRUN_STEP_SUPERVISE,	/* waiting, relaying, reporting */
 	NSRUN_STEP_MASK,	/* a name that is to be masked */
+	NSRUN_STEP_STATE,	/* the state directory, what is kept there */
+	NSRUN_STEP_HOME,	/* the command's home */
+	NSRUN_STEP_CREDENTIAL,	/* a credential, and its way back */
 	NSRUN_STEP_MEMORY,	/* out of memory */
 	NSRUN_STEP_CGROUP,	/* a cgroup for the launch, and its limits */
 	NSRUN_N_STEPS
@@ -123,6 +127,36 @@ int nsrun_plan_print(const struct nsrun_plan *plan, enum nsrun_format format,
     int fd, struct nsrun_err *err);
 void nsrun_plan_free(struct nsrun_plan *plan);
 
+/*
+ * A session: what a host grants to many launches, fixed when it is made. Each
+ * root is opened once, and a launch refuses to start where something else
+ * stands in its place; values of variables are those of now.
+ *
+ * `grants` says what the words of a session may say: project, ro, rw, as, temp,
+ * on-hazard; and cwd, mask, env, network and nesting, which a launch may say
+ * again, of these only what was granted. Everything else is said by each
+ * launch, in the request of nsrun_session_plan(), which is nsrun_plan_new() for
+ * a session.
+ * Plans do not need their session any more; its temporary directory they do.
+ *
+ * An id is of the whole process. Registered again with the same grants it is
+ * the same session, to be released once more; with others, or with a directory
+ * that was replaced, it is an error. The last release removes the session's
+ * temporary directory, or fails when that is not the one that was made; the
+ * session is gone all the same. Any function may be called from any thread, but
+ * none for a session whose last release has begun.
+ */
+struct nsrun_session;
+
+int nsrun_session_register(struct nsrun_session **session, const char *id,
+    const struct nsrun_request *grants, struct nsrun_err *err);
+int nsrun_session_plan(struct nsrun_plan **plan,
+    const struct nsrun_session *session, const struct nsrun_request *launch,
+    struct nsrun_err *err);
+/* Its directory on the host, with temp=host; or NULL. The session's. */
+const char *nsrun_session_temp(const struct nsrun_session *session);
+int nsrun_session_release(struct nsrun_session *session, struct nsrun_err *err);
+
 /* Why a sandbox ended. */
 enum nsrun_reason {
 	NSRUN_REASON_EXIT,	/* the command returned: code */
@@ -146,8 +180,8 @@ struct nsrun_result {
 	uint64_t	out_bytes[2];	/* stdout, stderr: passed on */
 	uint64_t	dropped_bytes[2];	/* and cut by max-output */
 	unsigned int	n_killed;	/* processes killed after the command */
-	unsigned int	n_violations;	/* masked names at which something
-					   appeared, see nsrun-status(5) */
+	unsigned int	n_violations;	/* masks that did not hold all the
+					   time, see nsrun-status(5) */
 	const char	*limit;		/* OOM, LIMIT: its name, static; or
 					   NULL */
 	uint64_t	memory_peak_bytes;	/* of all together, where there
@@ -156,6 +190,8 @@ struct nsrun_result {
 	uint64_t	grown_bytes;	/* of what it may write, where that is
 					   watched; or 0 */
 	uint64_t	grown_inodes;
+	unsigned int	n_returned;	/* credentials handed back */
+	unsigned int	n_not_returned;	/* changed, but they could not be */
 };
 
 /*

@@ -78,7 +78,7 @@ typedef int nsjail_handler(struct nsjail *n, const struct nsjail_option *o,
     const char *value);
 extern const struct nsjail_option nsjail_options[];	/* name NULL ends */
 
-nsjail_handler nsjail_do_field, nsjail_do_unset, nsjail_do_mode;
+nsjail_handler nsjail_do_field, nsjail_do_unset, nsjail_do_mode, nsjail_do_cap;
 nsjail_handler nsjail_do_limit, nsjail_do_map, nsjail_do_mount, nsjail_do_root;
 nsjail_handler nsjail_do_proc, nsjail_do_log, nsjail_do_config, nsjail_do_time;
 nsjail_handler nsjail_do_exec, nsjail_do_own, nsjail_do_user_net;
@@ -114,9 +114,20 @@ void nsjail_log(const struct nsjail *n, enum nsjail_level level,
     __attribute__((format(printf, 4, 5)));
 /* The reason in n->err, as an E, with its hint. */
 void nsjail_log_err(const struct nsjail *n, const char *where);
+/* "0.5", "600": the time limit in seconds. */
+enum { NSJAIL_TIME_SIZE = 24 };
+const char *nsjail_time_limit(const struct nsjail *n,
+    char buf[NSJAIL_TIME_SIZE]);
 #define NSJAIL_LINE2(line) #line
 #define NSJAIL_LINE(line) NSJAIL_LINE2(line)
 #define NSJAIL_WHERE(function) function "():" NSJAIL_LINE(__LINE__)
+
+/* signals.c: "SIGTERM". */
+const char *nsjail_signal_name(int signal);
+
+/* tell.c: what is asked for, and what will be made of it, in the log. */
+void nsjail_tell_settings(const struct nsjail *n);
+void nsjail_tell_plan(const struct nsjail *n, const struct nsrun_plan *plan);
 
 /* plan.c and plan_*.c */
 int nsjail_plan(struct nsjail *n, struct nsrun_plan *plan);
@@ -125,6 +136,8 @@ int nsjail_plan_proc(struct nsjail *n, struct nsrun_plan *plan);
 int nsjail_plan_ids(struct nsjail *n, struct nsrun_plan *plan);
 int nsjail_plan_limits(struct nsjail *n, struct nsrun_plan *plan);
 int nsjail_plan_filter(struct nsjail *n, struct nsrun_plan *plan);
+/* A limit of the address space under which this program is known to fail. */
+void nsjail_doubt_memory(const struct nsjail *n, const struct nsrun_plan *plan);
 int nsjail_plan_cgroups(struct nsjail *n, struct nsrun_plan *plan);
 int nsjail_plan_net(struct nsjail *n, struct nsrun_plan *plan);
 int nsjail_plan_user_net(struct nsjail *n, struct nsjail_net *net);
@@ -139,5 +152,7 @@ void nsjail_cgroups1_remove(const struct nsjail *n, pid_t pid);
 /* run.c, listen.c: the status to exit with. */
 int nsjail_listen(struct nsjail *n, const struct nsrun_plan *plan);
 int nsjail_run(struct nsjail *n, const struct nsrun_plan *plan);
+/* No jail, for the reason in n->err: told to the log and to status_fd. */
+int nsjail_fail(struct nsjail *n);
 
 #endif

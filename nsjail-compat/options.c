@@ -138,6 +138,16 @@ nsjail_do_field(struct nsjail *n, const struct nsjail_option *o,
 	return nsjail_refuse(n, o->name, "cannot be said here", value);
 }
 
+/* Here, where somebody is there to mend it, a wrong name is an error. */
+int
+nsjail_do_cap(struct nsjail *n, const struct nsjail_option *o,
+    const char *value)
+{
+	return nsjail_cap_find(value) < 0 ? nsjail_refuse(n, o->name,
+	    "there is no such capability", value) :
+	    nsjail_do_field(n, o, value);
+}
+
 int
 nsjail_do_unset(struct nsjail *n, const struct nsjail_option *o,
     const char *value)

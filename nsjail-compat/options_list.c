@@ -60,7 +60,7 @@ const struct nsjail_option nsjail_options[] = {
 	FIELD("env", 'E', "NAME[=VALUE]", "envar", "a variable for the"
 	    " command"),
 	FIELD("keep_caps", 0, NULL, "keep_caps", "keep all capabilities"),
-	FIELD("cap", 0, "CAP_NAME", "cap", "keep this one"),
+	{ "cap", 0, "CAP_NAME", "keep this one", nsjail_do_cap, "cap", 0 },
 	FIELD("silent", 0, NULL, "silent", "0, 1 and 2 are /dev/null"),
 	FIELD("stderr_to_null", 0, NULL, "stderr_to_null",
 	    "2 is /dev/null"),

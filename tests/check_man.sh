@@ -200,6 +200,17 @@ within "nsrun.3: members" "$(sed -n '/^struct nsrun_[a-z]* {/,/^};/p' \
 within "nsrun.3: names of options" "$(table "$srcdir"/lib/host/request.c \
 	'nsrun_request_words\[\] = {' '^};')" "$man"/nsrun.3
 
+# nsrun-from-bwrap(7): all that bubblewrap has, and nothing of ours.
+cp "$top_builddir"/helper/oc-bwrap "$work"/oc-bwrap || exit 99
+same "nsrun-from-bwrap.7: options" \
+	"$(section nsrun-from-bwrap.7 OPTIONS | grep '^\.It Fl' |
+		sed 's/ Ta .*//' | tr ' ' '\n' | sed -n 's/^-\([a-z]\)/--\1/p')" \
+	"$("$work"/oc-bwrap --help | sed -n 's/^ *\(--[a-z0-9-]*\).*/\1/p' |
+		grep -vx -e --netns -e --forward-signals -e --rlimit \
+		-e --kill-on-exit -e --pty -e --noexec -e --uid-map \
+		-e --gid-map -e --strict-destinations \
+		-e --json-status-extended)"
+
 prepare_project() {
 	as "$1" sh -c 'mkdir -p .git/hooks ../data &&
 		echo forty-two >../data/input &&
@@ -253,27 +264,32 @@ check_records() {
 		"$work"/page
 }
 
-compile_example() {
+# The programs of nsrun(3), each to $work/program.N
+compile_programs() {
 	lib=$top_builddir/.libs
-	literal nsrun.3 | grep -v '^\.[BE]d' >"$work"/example.c
-	[ -s "$work"/example.c ] || { fail "nsrun.3: example" "none"; return 1; }
+	literal nsrun.3 | awk -v base="$work/program." '
+		/^\.Bd/ { n++; next }
+		/^\.Ed/ { next }
+		{ print >(base n ".c") }'
+	[ -s "$work"/program.2.c ] || { fail "nsrun.3: programs" "none"; return 1; }
 	if ! command -v "${CC:-cc}" >/dev/null; then
-		skip "nsrun.3: example" "no compiler"
+		skip "nsrun.3: programs" "no compiler"
 	elif ! [ -e "$lib"/libnsrun.so ]; then
-		skip "nsrun.3: example" "no shared library in $lib"
+		skip "nsrun.3: programs" "no shared library in $lib"
 	elif grep -q __asan_init "$lib"/libnsrun.so; then
-		skip "nsrun.3: example" "the library is built with sanitizers"
+		skip "nsrun.3: programs" "the library is built with sanitizers"
 	else
 		(set +f; cp "$lib"/libnsrun.so* "$work")
-		ok "nsrun.3: the example compiles" "${CC:-cc}" -Wall -Wextra \
-			-Werror -I"$srcdir"/lib -o "$work"/example \
-			"$work"/example.c -L"$work" -lnsrun
+		for n in 1 2; do
+			ok "nsrun.3: program $n compiles" "${CC:-cc}" -Wall -Wextra \
+				-Werror -I"$srcdir"/lib -o "$work"/program.$n \
+				"$work"/program.$n.c -L"$work" -lnsrun
+		done
 		return
 	fi
 	return 1
 }
-examples oc-nsrun.1
-compile_example && compiled=y || compiled=
+compile_programs && compiled=y || compiled=
 
 for caller in $callers; do
 	why=$(as $caller unshare -U -r -m -p -n -f true 2>&1) || {
@@ -282,11 +298,23 @@ for caller in $callers; do
 	}
 	ok "$caller: a project" prepare_project $caller
 	check_records $caller
-	run_examples $caller
+	for page in oc-nsrun.1 nsrun-from-bwrap.7; do
+		(set +f; rm -f "$work"/example.*)
+		examples $page
+		run_examples $caller
+	done
 	[ $compiled ] || continue
-	status "$caller: the example of nsrun.3" 7 as $caller \
-		env LD_LIBRARY_PATH="$work" "$work"/example . sh -c 'exit 7'
+	status "$caller: the first program of nsrun.3" 7 as $caller \
+		env LD_LIBRARY_PATH="$work" "$work"/program.1 . sh -c 'exit 7'
 	status "$caller: its own failure" 125 as $caller \
-		env LD_LIBRARY_PATH="$work" "$work"/example / true
+		env LD_LIBRARY_PATH="$work" "$work"/program.1 / true
+	is "$caller: the second: a session" "$(printf '%s\n' \
+		'echo one >$TMPDIR/f' 'cat $TMPDIR/f; test ! -e .env; exit 3' |
+		as $caller sh -c "echo secret >.env; LD_LIBRARY_PATH=$work \
+		exec $work/program.2 ." 2>&1)" "status 0
+one
+status 3"
+	status "$caller: ... which fails" 125 as $caller \
+		env LD_LIBRARY_PATH="$work" "$work"/program.2 /
 done
 done_testing

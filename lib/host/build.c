@@ -3,7 +3,6 @@
 
 #include <linux/audit.h>
 #include <linux/sched.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +13,11 @@
 #include "base/fd.h"
 #include "base/kernel.h"
 #include "base/path.h"
+#include "host/credentials.h"
 #include "host/envpolicy.h"
 #include "host/identity.h"
 #include "host/server.h"
 #include "host/session.h"
-#include "host/setid.h"
 #include "host/site.h"
 #include "host/stdio.h"
 #include "policy/embedded.h"
@@ -114,22 +113,11 @@ is_usable_home(const struct nsrun_build *b, const char *home)
 	return true;
 }
 
-/*
- * The caller's home, which is not to be granted whole: as HOME says, and where
- * it says nothing (env -i, services), as the account does.
- */
 static int
 find_home(struct nsrun_build *b)
 {
-	const char *home = getenv("HOME");
-	const struct passwd *account;
-	char *real;
+	char *real = nsrun_session_home();
 
-	if (!home || *home != '/') {
-		account = getpwuid(getuid());
-		home = account ? account->pw_dir : NULL;
-	}
-	real = home && *home == '/' ? realpath(home, NULL) : NULL;
 	if (real && !(b->host_home = nsrun_build_text(b, "%s", real))) {
 		free(real);
 		return -1;
@@ -185,7 +173,7 @@ has_root_files(const struct nsrun_identity *who,
 
 /*
  * A set-ID bit on such a file would be an escape: a second filter keeps it from
- * being made, and no file may have it already.
+ * being made, and the scan refuses a file that has it already.
  */
 static int
 guard_root_files(struct nsrun_build *b)
@@ -193,18 +181,38 @@ guard_root_files(struct nsrun_build *b)
 	const struct nsrun_identity *who = &b->plan->identity;
 	bool any = false;
 
-	for (size_t i = 0; i < b->n_roots; i++) {
-		if (!has_root_files(who, &b->roots[i]))
-			continue;
-		any = true;
-		if (who->host_uid == 0 || nsrun_identity_maps(who,
-		    &b->roots[i].pin))
-			if (nsrun_setid_check(b->roots[i].pin.fd,
-			    b->roots[i].path, b->err) < 0)
-				return -1;
-	}
-	return any || who->host_uid == 0 || who->host_gid == 0 ?
-	    add_filter(b, "nosetid-1", NULL) : 0;
+	for (size_t i = 0; i < b->n_roots; i++)
+		any |= has_root_files(who, &b->roots[i]);
+	if (!any && who->host_uid != 0 && who->host_gid != 0)
+		return 0;
+	/* Who has namespaces inside could give files capabilities, too. */
+	return add_filter(b, b->plan->nesting ? "nosetid-2" : "nosetid-1",
+	    NULL);
+}
+
+/*
+ * Sandboxes inside: only for ids that are not root's on the host, since /proc
+ * has no covers then, and in a network of its own, where the capabilities that
+ * the command can get are worth nothing outside.
+ */
+static int
+set_nesting(struct nsrun_build *b)
+{
+	const char *rule = NULL;
+
+	if (!b->request->nesting)
+		return 0;
+	if (!b->profile->nesting)
+		rule = "is not permitted by the profile";
+	else if (b->plan->identity.host_uid == 0)
+		rule = "needs a host uid other than 0: --as UID:GID";
+	else if (b->request->share_network)
+		rule = "needs a network namespace, which this host refuses";
+	if (rule)
+		return nsrun_err_rule(b->err, NSRUN_STEP_OPTION, rule,
+		    "--nesting", "allow");
+	b->plan->nesting = true;
+	return 0;
 }
 
 static int
@@ -228,7 +236,8 @@ set_network(struct nsrun_build *b)
 			return -1;
 	}
 	plan->loopback = plan->namespaces & CLONE_NEWNET;
-	if (add_filter(b, b->profile->filter,
+	if (set_nesting(b) < 0 || add_filter(b, plan->nesting ?
+	    b->profile->nesting : b->profile->filter,
 	    nsrun_network_name(plan->network)) < 0)
 		return -1;
 	return guard_root_files(b);
@@ -285,10 +294,11 @@ add_tree(struct nsrun_build *b)
 	if (nsrun_plan_add_mount(b->plan, &root, b->err) < 0 ||
 	    nsrun_build_system(b) < 0 || nsrun_build_etc(b) < 0 ||
 	    nsrun_build_devices(b) < 0 || nsrun_build_private(b) < 0 ||
-	    nsrun_build_proc(b) < 0 || nsrun_build_toolchains(b) < 0)
+	    nsrun_build_proc(b) < 0 || nsrun_build_toolchains(b) < 0 ||
+	    nsrun_build_credentials(b) < 0)
 		return -1;
 	if (nsrun_build_roots(b) < 0 || nsrun_build_git(b) < 0 ||
-	    nsrun_build_masks(b) < 0)
+	    nsrun_build_walk(b) < 0 || nsrun_build_masks(b) < 0)
 		return -1;
 	/* With all that covers a place: it looks at what can be reached. */
 	return nsrun_build_scan(b);
@@ -365,10 +375,11 @@ build(struct nsrun_build *b)
 	if (!b->request->argv || !*b->request->argv)
 		return nsrun_err_rule(b->err, NSRUN_STEP_OPTION,
 		    "no command given", NULL, NULL);
-	if (find_home(b) < 0 || nsrun_session_new(&b->own_session, b->request,
-	    b->host_home, b->err) < 0)
+	if (find_home(b) < 0 || (!b->session && nsrun_session_new(
+	    &b->own_session, b->request, b->host_home, b->err) < 0))
 		return -1;
-	b->session = b->own_session;
+	if (b->own_session)
+		b->session = b->own_session;
 	if (nsrun_session_boundary(b->session, b->profile, b->request,
 	    &plan->boundary, b->err) < 0)
 		return -1;
@@ -376,7 +387,7 @@ build(struct nsrun_build *b)
 		return build_unsandboxed(b);
 	if (nsrun_build_git_command(b) < 0 || nsrun_build_open_roots(b) < 0 ||
 	    nsrun_identity_decide(plan, b->request, b->project, b->roots,
-	    b->n_roots, b->err) < 0 ||
+	    b->n_roots, b->err) < 0 || nsrun_build_overlay(b) < 0 ||
 	    find_user(b) < 0 || nsrun_build_cwd(b) < 0 ||
 	    set_network(b) < 0 || set_limits(b) < 0 ||
 	    nsrun_build_cgroup(b) < 0 ||
@@ -392,12 +403,40 @@ build(struct nsrun_build *b)
 	return nsrun_plan_set_argv(plan, b->request->argv, b->err);
 }
 
+/* The plan is there: fill it, for a session's launch with what that grants. */
+static int
+fill(struct nsrun_build *b)
+{
+	struct nsrun_request whole;
+	int rc;
+
+	nsrun_plan_init(b->plan);
+	if (b->session) {
+		if (nsrun_session_request(&whole, &b->plan->arena, b->session,
+		    b->request, b->err) < 0)
+			return -1;
+		b->request = &whole;
+	}
+	rc = build(b);
+	if (rc == 0 && b->plan->boundary == NSRUN_BOUNDARY_SANDBOX)
+		rc = nsrun_plan_check(b->plan, b->err);
+	for (size_t i = 0; i < b->n_roots; i++)
+		nsrun_fd_close(&b->roots[i].pin.fd);
+	nsrun_fd_close(&b->lower_fd);
+	nsrun_build_walk_deinit(b);
+	nsrun_session_free(b->own_session);
+	return rc;
+}
+
 int
-nsrun_plan_new(struct nsrun_plan **plan, const struct nsrun_request *request,
-    struct nsrun_err *err)
+nsrun_build_plan(struct nsrun_plan **plan, const struct nsrun_session *session,
+    const struct nsrun_request *request, struct nsrun_err *err)
 {
 	struct nsrun_profile profile;
-	struct nsrun_build b = { .request = request, .err = err };
+	struct nsrun_build b = {
+		.session = session, .request = request, .home_fd = -1,
+		.lower_fd = -1, .merged_fd = -1, .err = err,
+	};
 	int rc = -1;
 
 	*plan = NULL;
@@ -406,17 +445,7 @@ nsrun_plan_new(struct nsrun_plan **plan, const struct nsrun_request *request,
 		return -1;
 	b.profile = &profile;
 	b.plan = malloc(sizeof *b.plan);
-	if (b.plan) {
-		nsrun_plan_init(b.plan);
-		rc = build(&b);
-		if (rc == 0 && b.plan->boundary == NSRUN_BOUNDARY_SANDBOX)
-			rc = nsrun_plan_check(b.plan, err);
-		for (size_t i = 0; i < b.n_roots; i++)
-			nsrun_fd_close(&b.roots[i].pin.fd);
-		nsrun_session_free(b.own_session);
-	} else {
-		nsrun_err_nomem(err, "plan");
-	}
+	rc = b.plan ? fill(&b) : nsrun_err_nomem(err, "plan");
 	nsrun_profile_deinit(&profile);
 	if (rc < 0) {
 		nsrun_plan_free(b.plan);
@@ -424,6 +453,13 @@ nsrun_plan_new(struct nsrun_plan **plan, const struct nsrun_request *request,
 	}
 	*plan = b.plan;
 	return 0;
+}
+
+int
+nsrun_plan_new(struct nsrun_plan **plan, const struct nsrun_request *request,
+    struct nsrun_err *err)
+{
+	return nsrun_build_plan(plan, NULL, request, err);
 }
 
 void

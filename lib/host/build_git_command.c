@@ -143,8 +143,7 @@ add_remotes(struct nsrun_build *b)
 		if (b->roots[i].path == b->project->path ||
 		    b->roots[i].writable)
 			continue;
-		rc = nsrun_gitview_open(&view, &b->plan->arena,
-		    b->roots[i].path, b->err);
+		rc = nsrun_build_git_open(b, &view, &b->roots[i]);
 		if (rc > 0 && !view.is_only_a_name &&
 		    (nsrun_build_git_minimal(b, &view) < 0 ||
 		    trust_view(b, &view) < 0))
@@ -216,6 +215,9 @@ nsrun_build_git_whole(struct nsrun_build *b, const struct nsrun_gitview *v)
 	if (b->git.needs_shell && (add_remotes(b) < 0 || nsrun_build_bind(b,
 	    NSRUN_MOUNT_RDONLY | NSRUN_MOUNT_RECURSIVE, "/bin/sh", S_IFREG) <
 	    0))
+		return -1;
+	if (b->git.writes && !(b->plan->repository = nsrun_build_text(b, "%s",
+	    v->common)))
 		return -1;
 	return set_env(b, v) < 0 ? -1 : add_own_config(b);
 }

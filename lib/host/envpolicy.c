@@ -10,7 +10,6 @@
 
 #include "base/err.h"
 #include "base/path.h"
-#include "host/grants.h"
 #include "host/profile.h"
 #include "host/request.h"
 #include "host/session.h"
@@ -350,15 +349,10 @@ static int
 grant_session(struct nsrun_plan *plan, const struct nsrun_session *session,
     struct nsrun_err *err)
 {
-	for (size_t i = 0; i < session->env.n; i++) {
-		const char *name = session->env.v[i], *value = getenv(name);
-
-		if (value && !nsrun_text_is_utf8(value))
-			return refuse("has a value that is not UTF-8", name,
-			    err);
-		if (value && grant(plan, name, value, err) < 0)
+	for (size_t i = 0; i < session->env.n; i++)
+		if (session->env_values[i] && grant(plan, session->env.v[i],
+		    session->env_values[i], err) < 0)
 			return -1;
-	}
 	return 0;
 }
 

@@ -36,7 +36,13 @@ struct nsrun_gitview {
  */
 int nsrun_gitview_open(struct nsrun_gitview *view, struct nsrun_arena *arena,
     const char *path, struct nsrun_err *err);
+/* The same of an open directory, which stays the caller's. */
+int nsrun_gitview_open_at(struct nsrun_gitview *view, struct nsrun_arena *arena,
+    const char *path, int fd, struct nsrun_err *err);
 void nsrun_gitview_close(struct nsrun_gitview *view);
+
+/* Would git take this directory itself for a repository? */
+bool nsrun_gitview_is_bare(int fd);
 
 /*
  * The submodules whose git directory is below view->dir/modules and whose work

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "host/session.h"
 
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -147,6 +148,29 @@ check_variables(const struct nsrun_session *s, const struct nsrun_request *r,
 	return 0;
 }
 
+/* Values as they are now: what becomes of the environment changes nothing. */
+static int
+read_variables(struct nsrun_session *s, struct nsrun_err *err)
+{
+	s->env_values = nsrun_arena_alloc(&s->arena, (s->env.n + 1) *
+	    sizeof *s->env_values);
+	if (!s->env_values)
+		return nsrun_err_nomem(err, "environment");
+	for (size_t i = 0; i < s->env.n; i++) {
+		const char *name = s->env.v[i], *value = getenv(name);
+
+		if (!value)
+			continue;
+		if (!nsrun_text_is_utf8(value))
+			return nsrun_err_rule(err, NSRUN_STEP_ENVIRONMENT,
+			    "has a value that is not UTF-8", name, NULL);
+		s->env_values[i] = nsrun_arena_strdup(&s->arena, value);
+		if (!s->env_values[i])
+			return nsrun_err_nomem(err, name);
+	}
+	return 0;
+}
+
 static int
 fill(struct nsrun_session *s, const struct nsrun_request *r, const char *home,
     struct nsrun_err *err)
@@ -176,9 +200,25 @@ fill(struct nsrun_session *s, const struct nsrun_request *r, const char *home,
 	    NSRUN_STEP_ENVIRONMENT, err) < 0 ||
 	    check_words(s, &s->servers, &s->config.servers, NSRUN_STEP_OPTION,
 	    err) < 0 ||
-	    check_variables(s, r, err) < 0)
+	    check_variables(s, r, err) < 0 || read_variables(s, err) < 0)
 		return -1;
+	if (r->nesting && s->config.present && !s->config.nesting)
+		return nsrun_err_rule(err, NSRUN_STEP_OPTION, not_granted,
+		    "--nesting", "allow");
 	return open_roots(s, r, &grants, home, err);
+}
+
+char *
+nsrun_session_home(void)
+{
+	const char *home = getenv("HOME");
+	const struct passwd *account;
+
+	if (!home || *home != '/') {
+		account = getpwuid(getuid());
+		home = account ? account->pw_dir : NULL;
+	}
+	return home && *home == '/' ? realpath(home, NULL) : NULL;
 }
 
 int
@@ -237,12 +277,16 @@ static int
 check_unsandboxed(const struct nsrun_profile *profile,
     const struct nsrun_request *r, struct nsrun_err *err)
 {
-	const char *option = r->max_output_bytes ? "--max-output" :
+	const char *option = r->home ? "--home" :
+	    r->n_credentials ? "--credential" :
+	    r->overlay ? "--overlay-project" :
+	    r->max_output_bytes ? "--max-output" :
 	    r->n_masks ? "--mask" : r->on_hazard ? "--on-hazard" :
 	    profile->git == NSRUN_GIT_WORKTREE ? "git" :
 	    r->as != NSRUN_AS_DEFAULT && r->as != NSRUN_AS_KEEP ? "--as" :
 	    r->cgroup_use != NSRUN_CGROUP_AUTO ? "--cgroup" :
-	    r->has_network ? "--network" : r->server ? "--server" : NULL;
+	    r->has_network ? "--network" : r->nesting ? "--nesting" :
+	    r->server ? "--server" : NULL;
 
 	for (int i = 0; i < NSRUN_N_LIMITS; i++)
 		if (r->limits[i].set)
@@ -275,52 +319,4 @@ nsrun_session_boundary(const struct nsrun_session *s,
 		    " the permission of " NSRUN_CONFIG_DIR "/oc-nsrun.conf",
 		    name, NULL);
 	return check_unsandboxed(profile, r, err);
-}
-
-/* The same session again: of the same owner, on the same project. */
-static bool
-is_same(const struct nsrun_session *a, const struct nsrun_session *b)
-{
-	if (a->owner != b->owner || !a->project != !b->project)
-		return false;
-	return !a->project || (!strcmp(a->project->path, b->project->path) &&
-	    a->project->pin.dev == b->project->pin.dev &&
-	    a->project->pin.ino == b->project->pin.ino);
-}
-
-int
-nsrun_sessions_add(struct nsrun_sessions *sessions,
-    struct nsrun_session **session, struct nsrun_session **known,
-    struct nsrun_err *err)
-{
-	struct nsrun_session **v;
-
-	for (size_t i = 0; i < sessions->n; i++) {
-		if (strcmp(sessions->v[i]->id, (*session)->id))
-			continue;
-		if (!is_same(sessions->v[i], *session))
-			return nsrun_err_rule(err, NSRUN_STEP_PROJECT,
-			    "is pinned to another project or owner already",
-			    "session", (*session)->id);
-		nsrun_session_free(*session);
-		*session = NULL;
-		*known = sessions->v[i];
-		return 0;
-	}
-	v = realloc(sessions->v, (sessions->n + 1) * sizeof *v);
-	if (!v)
-		return nsrun_err_nomem(err, "sessions");
-	sessions->v = v;
-	*known = v[sessions->n++] = *session;
-	*session = NULL;
-	return 0;
-}
-
-void
-nsrun_sessions_deinit(struct nsrun_sessions *sessions)
-{
-	for (size_t i = 0; i < sessions->n; i++)
-		nsrun_session_free(sessions->v[i]);
-	free(sessions->v);
-	*sessions = (struct nsrun_sessions){ 0 };
 }

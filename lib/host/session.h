@@ -27,17 +27,24 @@ struct nsrun_session {
 						   descriptors */
 	size_t			n_roots;
 	const struct nsrun_granted *project;	/* NULL: none */
-	const char		*cwd;		/* canonical; NULL: the
-						   project's, or none */
 	const char		*temp;		/* its own directory; NULL */
 	struct nsrun_words	env;		/* names, granted */
+	const char		**env_values;	/* as they were; NULL: unset */
 	struct nsrun_words	server_env;	/* to servers, also secrets */
 	struct nsrun_words	servers;	/* trusted, PLUGIN/SERVER */
 	struct nsrun_words	masks;		/* below the project */
 	bool			network_denied;	/* whatever is asked */
 	bool			unsandboxed;	/* is asked for */
 	bool			trusts_hooks;	/* without a sandbox */
+	struct nsrun_request	words;		/* with an id: what it grants */
 };
+
+/*
+ * The caller's home, which is not to be granted whole: as HOME says, and where
+ * it says nothing (env -i, services), as the account does. Canonical, to be
+ * freed; NULL: none.
+ */
+char *nsrun_session_home(void);
 
 /*
  * Make one. `home` is the caller's, which is not to be granted whole; NULL:
@@ -57,21 +64,24 @@ int nsrun_session_boundary(const struct nsrun_session *session,
     const struct nsrun_profile *profile, const struct nsrun_request *request,
     enum nsrun_boundary *boundary, struct nsrun_err *err);
 
-/* The sessions of a server, by id. */
-struct nsrun_sessions {
-	struct nsrun_session	**v;
-	size_t			n;
-};
+/*
+ * Make it one of many launches: it keeps the id and what the request grants,
+ * with the values that variables have now. An error where the request says what
+ * only a launch can.
+ */
+int nsrun_session_keep(struct nsrun_session *session, const char *id,
+    const struct nsrun_request *request, struct nsrun_err *err);
+
+/* Do both, which are kept, grant the same to the same owner? */
+bool nsrun_session_is_same(const struct nsrun_session *a,
+    const struct nsrun_session *b);
 
 /*
- * Take *session under its id: *known is that one, or, if the id is there
- * already, the one that was, and the new one is freed. An id that is there with
- * another project, or for another owner, is an error, and *session stays the
- * caller's.
+ * The request of one launch with what its session grants, all of it valid as
+ * long as those two and the arena. An error where the launch asks for more.
  */
-int nsrun_sessions_add(struct nsrun_sessions *sessions,
-    struct nsrun_session **session, struct nsrun_session **known,
-    struct nsrun_err *err);
-void nsrun_sessions_deinit(struct nsrun_sessions *sessions);
+int nsrun_session_request(struct nsrun_request *whole,
+    struct nsrun_arena *arena, const struct nsrun_session *session,
+    const struct nsrun_request *launch, struct nsrun_err *err);
 
 #endif

@@ -61,6 +61,7 @@ struct nsrun_identity {
 	const gid_t	*groups;
 	size_t		n_groups;
 	const char	*why_kept;	/* for people; NULL unless keeps_root */
+	const char	*key;		/* whose ids these are; or NULL */
 };
 
 /* A setting of the new namespaces, below /proc/sys. */
@@ -159,6 +160,9 @@ struct nsrun_process {
 	bool		open_init;	/* pid 1 may be looked into */
 	bool		free_caps;	/* uid 0 inside is not made powerless */
 	bool		names_command;	/* its pid is wanted outside */
+	bool		spares_init;	/* pid 1 goes without the filters: they
+					   are the command's, and may leave it
+					   less than pid 1 needs */
 	enum nsrun_sid session;
 	uint64_t	caps;		/* kept, 1 << CAP_*, in all five sets */
 	int		block_fd;	/* a byte or its end is "go"; or -1 */
@@ -193,11 +197,23 @@ struct nsrun_supervision {
 						   we do: PDEATHSIG is usable */
 };
 
+/* A file of the command's whose content is wanted when all is over. */
+enum { NSRUN_RETURNS_MAX = 8 };
+
+struct nsrun_return {
+	const char	*path;		/* inside */
+	const char	*host;		/* where it goes; canonical */
+	const void	*data;		/* what was there, and is to be still */
+	size_t		n_data;
+	size_t		max_bytes;
+};
+
 struct nsrun_plan {
 	struct nsrun_arena	arena;
 	const char		*profile;
 	enum nsrun_boundary	boundary;
 	uint64_t		namespaces;	/* CLONE_NEW* */
+	bool			nesting;	/* it can make namespaces */
 	struct nsrun_identity	identity;
 	struct nsrun_idmap	uid_map, gid_map;	/* of the first one */
 	struct nsrun_mounts	mounts;
@@ -217,8 +233,11 @@ struct nsrun_plan {
 	const char		**granted;	/* names in env */
 	size_t			n_granted;
 	const char		*server;	/* a trusted one; NULL: none */
+	const char		*repository;	/* that git writes; or NULL */
 	char			**argv;		/* NULL at the end */
 	size_t			n_argv;
+	struct nsrun_return	*returns;
+	size_t			n_returns;
 	const char		*cwd;
 	const char		**cwd_else;	/* tried next; PWD follows. NULL
 						   at the end; NULL: none */
@@ -256,6 +275,9 @@ int nsrun_plan_add_lock(struct nsrun_plan *plan, const char *path,
     struct nsrun_err *err);
 /* fd stays the caller's to close in this process; the command gets none. */
 int nsrun_plan_add_consumed(struct nsrun_plan *plan, int fd,
+    struct nsrun_err *err);
+/* Its strings and data are the arena's already. */
+int nsrun_plan_add_return(struct nsrun_plan *plan, struct nsrun_return back,
     struct nsrun_err *err);
 int nsrun_plan_set_argv(struct nsrun_plan *plan, char *const argv[],
     struct nsrun_err *err);

@@ -43,6 +43,8 @@ nsrun_run_init(struct nsrun_run *run, const struct nsrun_plan *plan)
 		.janitor_fd = -1, .report_fd = -1, .command_fd = -1,
 		.cgroup = NSRUN_CGROUP_INIT, .budget = NSRUN_BUDGET_INIT,
 	};
+	for (int i = 0; i < NSRUN_RETURNS_MAX; i++)
+		run->return_fds[i] = -1;
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)
 		run->relays[i] = (struct nsrun_relay){
 			.from_fd = -1, .to_fd = -1, .file_fd = -1,
@@ -69,6 +71,8 @@ nsrun_run_deinit(struct nsrun_run *run)
 		waitid(P_PIDFD, (id_t)run->janitor_fd, NULL,
 		    WEXITED | WNOHANG | __WALL);
 	nsrun_tty_restore(run);
+	for (int i = 0; i < NSRUN_RETURNS_MAX; i++)
+		nsrun_fd_close(&run->return_fds[i]);
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)
 		nsrun_relay_deinit(&run->relays[i]);
 	nsrun_fd_close(&run->pidfd);

@@ -63,11 +63,14 @@ nsrun_status_started(int fd, const struct nsrun_run *run)
 	nsrun_json_string(&r.json, "cgroup", run->cgroup.dir_fd >= 0 ?
 	    run->cgroup.name : NULL);
 	nsrun_json_string(&r.json, "network", nsrun_plan_network(plan));
+	nsrun_json_bool(&r.json, "nesting", plan->nesting);
 	nsrun_json_put_filters(&r.json, plan);
 	nsrun_json_number(&r.json, "uid", who->uid);
 	nsrun_json_number(&r.json, "gid", who->gid);
 	nsrun_json_number(&r.json, "host_uid", who->host_uid);
 	nsrun_json_number(&r.json, "host_gid", who->host_gid);
+	if (who->key)
+		nsrun_json_string(&r.json, "key", who->key);
 	nsrun_json_bool(&r.json, "root_kept", who->keeps_root);
 	if (who->why_kept)
 		nsrun_json_string(&r.json, "why_root_kept", who->why_kept);
@@ -75,6 +78,11 @@ nsrun_status_started(int fd, const struct nsrun_run *run)
 	if (who->unlimited && !(run->cgroup.controllers &
 	    NSRUN_CONTROLLER_PIDS && run->cgroup.dir_fd >= 0))
 		nsrun_json_string(&r.json, NULL, "processes");
+	/* In namespaces of its own these have no bound of ours. */
+	if (plan->nesting) {
+		nsrun_json_string(&r.json, NULL, "tmpfs");
+		nsrun_json_string(&r.json, NULL, "ipc");
+	}
 	nsrun_json_close(&r.json, ']');
 	put_masks(&r.json, plan);
 	nsrun_json_put_names(&r.json, "features", plan->features,
@@ -121,7 +129,8 @@ put_limits(int fd, const struct nsrun_run *run)
 }
 
 void
-nsrun_status_violation(int fd, const char *path, const char *moved)
+nsrun_status_violation(int fd, const char *path, const char *what,
+    const char *moved)
 {
 	struct nsrun_record r;
 
@@ -129,6 +138,7 @@ nsrun_status_violation(int fd, const char *path, const char *moved)
 		return;
 	nsrun_json_string(&r.json, "path", path);
 	nsrun_json_string(&r.json, "moved", *moved ? moved : NULL);
+	nsrun_json_string(&r.json, "what", what);
 	nsrun_record_finish(&r, fd);
 }
 
@@ -147,6 +157,20 @@ put_used(struct nsrun_json *j, const struct nsrun_run *run)
 		return;
 	nsrun_json_number(j, "grown_bytes", result->grown_bytes);
 	nsrun_json_number(j, "grown_inodes", result->grown_inodes);
+}
+
+void
+nsrun_status_handback(int fd, const char *path, const struct nsrun_err *err)
+{
+	bool done = err->step == NSRUN_STEP_NONE;
+	struct nsrun_record r;
+
+	if (!nsrun_record_begin(&r, fd, "credential"))
+		return;
+	nsrun_json_string(&r.json, "path", path);
+	nsrun_json_bool(&r.json, "returned", done);
+	nsrun_json_string(&r.json, "why", done ? NULL : err->call);
+	nsrun_record_finish(&r, fd);
 }
 
 void

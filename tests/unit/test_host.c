@@ -136,19 +136,19 @@ test_name_classes(void **state)
 	}
 }
 
-/* A session of the directory, as a server would make it. */
 static struct nsrun_session *
-new_session(const char *id, const char *project)
+registered(const char *id, const char *project, struct nsrun_err *err)
 {
-	struct nsrun_err err = NSRUN_ERR_INIT;
 	struct nsrun_request *request = nsrun_request_new();
-	struct nsrun_session *session;
+	struct nsrun_session *session = NULL;
+	int rc;
 
+	*err = (struct nsrun_err)NSRUN_ERR_INIT;
 	assert_non_null(request);
-	assert_int_equal(nsrun_request_set(request, "project", project, &err),
+	assert_int_equal(nsrun_request_set(request, "project", project, err),
 	    0);
-	assert_int_equal(nsrun_session_new(&session, request, NULL, &err), 0);
-	session->id = id;
+	rc = nsrun_session_register(&session, id, request, err);
+	assert_int_equal(rc, session ? 0 : -1);
 	nsrun_request_free(request);
 	return session;
 }
@@ -157,9 +157,8 @@ new_session(const char *id, const char *project)
 static void
 test_sessions(void **state)
 {
-	struct nsrun_sessions sessions = { 0 };
+	struct nsrun_session *first, *other;
 	struct nsrun_err err = NSRUN_ERR_INIT;
-	struct nsrun_session *a, *b, *known, *first;
 	char base[] = "/tmp/nsrun-unit.XXXXXX", one[64], two[64];
 
 	(void)state;
@@ -168,27 +167,27 @@ test_sessions(void **state)
 	snprintf(two, sizeof two, "%s/two", base);
 	assert_int_equal(mkdir(one, 0700), 0);
 	assert_int_equal(mkdir(two, 0700), 0);
-	a = first = new_session("id", one);
-	assert_int_equal(nsrun_sessions_add(&sessions, &a, &known, &err), 0);
-	assert_null(a);
-	assert_ptr_equal(known, first);
-	b = new_session("id", one);
-	assert_int_equal(nsrun_sessions_add(&sessions, &b, &known, &err), 0);
-	assert_ptr_equal(known, first);
-	b = new_session("id", two);
-	assert_int_equal(nsrun_sessions_add(&sessions, &b, &known, &err), -1);
+	first = registered("id", one, &err);
+	assert_non_null(first);
+	assert_ptr_equal(registered("id", one, &err), first);
+	assert_null(registered("id", two, &err));
 	assert_string_equal(err.subject, "session -> id");
-	nsrun_session_free(b);
 	/* Moved away, and another in its place. */
 	assert_int_equal(rename(one, two), 0);
 	assert_int_equal(mkdir(one, 0700), 0);
-	b = new_session("id", one);
-	assert_int_equal(nsrun_sessions_add(&sessions, &b, &known, &err), -1);
-	nsrun_session_free(b);
-	b = new_session("other", one);
-	assert_int_equal(nsrun_sessions_add(&sessions, &b, &known, &err), 0);
-	assert_int_equal(sessions.n, 2);
-	nsrun_sessions_deinit(&sessions);
+	assert_null(registered("id", one, &err));
+	assert_null(registered("", one, &err));
+	other = registered("other", one, &err);
+	assert_non_null(other);
+	assert_int_equal(nsrun_session_release(other, &err), 0);
+	assert_int_equal(nsrun_session_release(first, &err), 0);
+	/* Still registered, for its other user; then no more. */
+	assert_null(registered("id", one, &err));
+	assert_int_equal(nsrun_session_release(first, &err), 0);
+	other = registered("id", one, &err);
+	assert_non_null(other);
+	assert_int_equal(nsrun_session_release(other, &err), 0);
+	assert_int_equal(nsrun_session_release(NULL, &err), 0);
 	assert_int_equal(rmdir(one) | rmdir(two) | rmdir(base), 0);
 }
 
@@ -213,6 +212,9 @@ test_profile_errors(void **state)
 		{ "toolchain-env X ../y z", "t:5:17",
 		    "is not a relative path" },
 		{ "profile y", "t:5:1", "is said twice" },
+		{ "nesting x\nfilter y", "t:6:1", "stands before nesting" },
+		{ "nesting x\nnesting y", "t:6:1", "is said twice" },
+		{ "nesting", "t:5:1", "has the wrong number of words" },
 		{ "network loop", "t:5:9", "is neither denied nor isolated" },
 		{ "wall 5x", "t:5:6", "is not a duration like 300s" },
 		{ "wall 0", "t:5:6", "is not a duration like 300s" },
@@ -295,7 +297,7 @@ test_embedded_profiles(void **state)
 		assert_row(profile.limits[NSRUN_LIMIT_PROCESSES].set,
 		    texts[i].name);
 		/* Of the project: no profile of ours leaves it all open. */
-		assert_row(profile.git == (strcmp(texts[i].name, "git") ?
+		assert_row(profile.git == (strncmp(texts[i].name, "git", 3) ?
 		    NSRUN_GIT_MINIMAL : NSRUN_GIT_WORKTREE) &&
 		    profile.control.n == 2 && profile.scan.entries > 0,
 		    texts[i].name);
