@@ -37,7 +37,7 @@ jail() {
 			--rlimit_as inf --rlimit_fsize inf "$@" 2>&1
 	)
 	rc=$?
-	said=$(printf '%s\n' "$said" | grep -v 'the caller is root')
+	said=$(printf '%s\n' "$said" | grep -v 'W.*main():')
 }
 # left DIR...: our jails' directories there
 left() { find "$@" -mindepth 1 -maxdepth 1 -name 'NSJAIL*' 2>/dev/null; }

@@ -156,7 +156,7 @@ fake() {
 		FAKE_PASTA="$told_file" FAKE_PASTA_DOES="$does" \
 		timeout -s KILL 60 "$work"/jail -q "$@" 2>&1; echo "= $?")
 	# Of what root is always warned this is not about.
-	said=$(printf '%s\n' "$said" | grep -v 'the caller is root')
+	said=$(printf '%s\n' "$said" | grep -v 'W.*main():')
 	told=$(cat "$told_file" 2>/dev/null)
 	fake_pid=${told%% *}
 	told=${told#* }
