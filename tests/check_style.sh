@@ -2,7 +2,7 @@
 # The hand of the project, as far as a script can see it: tabs, 80 columns, no
 # trailing blanks, functions of a screen, files of one idea.
 set -u
-echo 1..3
+echo 1..4
 : "${srcdir:?}"
 cd "$srcdir" || exit 99
 sources=$(ls lib/*.h lib/*/*.[ch] helper/*.[ch] policy/*.[ch] nsjail-compat/*.[ch] \
@@ -43,3 +43,9 @@ say 2 "no function is longer than a screen" "$long"
 big=$(wc -l $(echo "$sources" | tr ' ' '\n' | grep -v '^tests/') |
 	awk '$2 != "total" && $1 > 500 { print $2 ": " $1 " lines" }')
 say 3 "no file is longer than 500 lines" "$big"
+
+# make check runs them as programs; those that are only read have no first line.
+modes=$(for f in tests/*.sh tests/*/*.sh; do
+	head -n 1 "$f" | grep -q '^#!' && [ ! -x "$f" ] && echo "$f"
+done)
+say 4 "scripts can be executed" "$modes"
