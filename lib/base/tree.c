@@ -59,6 +59,17 @@ move_up(int fd, const char *name, int top, uint64_t *moved)
 	return -1;
 }
 
+/* A file, or a directory with nothing in it; 1: there is something. */
+static int
+remove_simple(int at, const char *name)
+{
+	if (unlinkat(at, name, 0) == 0)
+		return 0;
+	if (errno != EISDIR)
+		return -1;
+	return unlinkat(at, name, AT_REMOVEDIR) == 0 ? 0 : 1;
+}
+
 /*
  * Empty directory `name` of top: its files go, its directories move up into
  * top, under names of ours. So no tree is too deep, for the stack or for the
@@ -79,13 +90,9 @@ flatten(int top, const char *name, uint64_t *moved)
 	while (rc == 0 && (entry = readdir(dir))) {
 		if (is_dots(entry->d_name))
 			continue;
-		if (unlinkat(fd, entry->d_name, 0) == 0)
-			continue;
-		if (errno != EISDIR) {
-			rc = -1;
-			break;
-		}
-		rc = move_up(fd, entry->d_name, top, moved);
+		rc = remove_simple(fd, entry->d_name);
+		if (rc > 0)
+			rc = move_up(fd, entry->d_name, top, moved);
 	}
 	closedir(dir);
 	return rc == 0 ? unlinkat(top, name, AT_REMOVEDIR) : -1;
@@ -109,9 +116,9 @@ empty_once(int top, uint64_t *moved, bool *more)
 		if (is_dots(entry->d_name))
 			continue;
 		*more = true;
-		if (unlinkat(top, entry->d_name, 0) == 0)
-			continue;
-		rc = errno == EISDIR ? flatten(top, entry->d_name, moved) : -1;
+		rc = remove_simple(top, entry->d_name);
+		if (rc > 0)
+			rc = flatten(top, entry->d_name, moved);
 	}
 	closedir(dir);
 	return rc;

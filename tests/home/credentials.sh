@@ -15,7 +15,7 @@ ln "$1" ~/.hard && cat ~/.hard
 cd "$(dirname "$1")" && cat "$(basename "$1")"
 cat < "$1"
 grep -r . "$(dirname "$1")"
-find / -path /proc -prune -o -name "$(basename "$1")" -exec cat {} +
+find ~ /tmp /run /var /dev/shm -name "$(basename "$1")" -exec cat {} +
 for f in /proc/self/fd/*; do cat "$f/..$1"; done </dev/null
 for m in $(sed "s/.* - //" /proc/self/mountinfo | cut -d" " -f2); do cat "$m$1"; done
 cp -a "$HOME" /tmp/copy; cat "/tmp/copy${1#"$HOME"}"

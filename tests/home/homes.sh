@@ -114,6 +114,30 @@ cat: $h/x: No such file or directory"
 		run --home overlay --home-keep m --mask "$h/.claude.json" -- grep startups "$h/.claude.json"
 	as "$caller" "$oc" home --state-dir "$state" release overlay=m
 
+	# Nobody listens at what stands there: a socket or a FIFO of the host's is only a name.
+	if as "$caller" env PATH=/usr/bin:/bin python3 -c 'import socket' 2>/dev/null; then
+		as "$caller" env PATH=/usr/bin:/bin python3 -c 'import os, socket, time
+os.chdir(os.environ["HOME"] + "/plain")
+s = socket.socket(socket.AF_UNIX); s.bind("socket"); s.listen(); os.mkfifo("fifo")
+f = os.open("fifo", os.O_RDONLY | os.O_NONBLOCK)
+open("ready", "w").close()
+while os.path.exists("ready"): time.sleep(0.1)
+print(os.read(f, 100))' >"$work/heard" &
+		eventually "$caller: a host that listens" test -e "$h/plain/ready"
+		fails "$caller: overlay: a socket of the host's" run --home overlay --network isolated -- \
+			python3 -c 'import os, socket; socket.socket(socket.AF_UNIX).connect(os.environ["HOME"] + "/plain/socket")'
+		like "$caller: ... refuses" "$said" "*ConnectionRefusedError*"
+		fails "$caller: overlay: a FIFO of the host's has no reader" run --home overlay -- \
+			python3 -c 'import os; os.open(os.environ["HOME"] + "/plain/fifo", os.O_WRONLY | os.O_NONBLOCK)'
+		like "$caller: ... says so" "$said" "*No such device or address*"
+		rm "$h/plain/ready"; wait
+		is "$caller: ... and it heard nothing" "$(cat "$work/heard")" "b''"
+		rm "$h/plain/socket" "$h/plain/fifo"; touch -r "$h/.claude.json" "$h/plain"
+		before=$(tree "$h")
+	else
+		skip "$caller: a host that listens" "no python3"
+	fi
+
 	# Toolchains, where they are.
 	for kind in tmpfs private private=t overlay; do
 		is "$caller: $kind: toolchains are there" "$(run --home $kind -- sh -c 'exec "$HOME"/.local/bin/tool')" tool
