@@ -157,8 +157,10 @@ overlay_open(struct overlay *o, const char *project, const char *name,
 		    hold(o, name, use, err) == 0 &&
 		    check_project(o, name, err) == 0 &&
 		    lock_busy(o, err) == 0 && open_upper(o, err) == 0 &&
-		    (use != OVERLAY_BEGIN || begin(o, err) == 0))
+		    (use != OVERLAY_BEGIN || begin(o, err) == 0)) {
+			o->is_open = true;
 			return 0;
+		}
 	}
 	overlay_close(o, err);
 	return -1;
@@ -170,9 +172,11 @@ overlay_close(struct overlay *o, struct nsrun_err *err)
 	struct nsrun_err ignored = NSRUN_ERR_INIT;
 	int rc;
 
-	if (o->layer_fd < 0 && o->item.fd >= 0)
-		open_upper(o, &ignored);
-	rc = o->item.fd >= 0 && is_empty(o) == 1 ? overlay_remove(o, err) :
+	/* What cannot be looked into, or is another's still, is not empty. */
+	if (o->is_open && o->layer_fd < 0)
+		o->is_open = open_upper(o, &ignored) == 0;
+	rc = o->item.fd >= 0 && o->is_open && is_empty(o) == 1 ?
+	    overlay_remove(o, err) :
 	    nsrun_store_release(&o->item, err);
 	nsrun_fd_close(&o->layer_fd);
 	nsrun_fd_close(&o->busy_fd);

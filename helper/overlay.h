@@ -29,6 +29,7 @@ struct overlay {
 	int	project_fd, busy_fd;
 	int	layer_fd;		/* upper; -1: nothing was begun */
 	bool	thrown_away;
+	bool	is_open;		/* wholly: it may be removed */
 };
 
 #define OVERLAY_INIT { .store = NSRUN_STORE_INIT, \
