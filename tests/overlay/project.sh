@@ -229,6 +229,8 @@ bad_input() {
 		--dry-run --overlay-project -- true
 	bad "a value for --dry-run" "option --dry-run=x: takes no value" run \
 		$caller --dry-run=x -- true
+	bad "a project that is broad" "project /*: *" as $caller "$oc" run \
+		--state-dir "$S" --project / --overlay-project -- true
 	as $caller mkdir build
 	bad "a writable root in the project" \
 		"option --overlay-project*: cannot hold or be in another*" \
