@@ -182,6 +182,9 @@ guard_root_files(struct nsrun_build *b)
 	const struct nsrun_identity *who = &b->plan->identity;
 	bool any = false;
 
+	/* Only root has any, and then the overlay is to be there. */
+	if (geteuid() == 0 && nsrun_build_overlay_take(b) < 0)
+		return -1;
 	for (size_t i = 0; i < b->n_roots; i++) {
 		if (!has_root_files(who, &b->roots[i]))
 			continue;
@@ -431,6 +434,7 @@ fill(struct nsrun_build *b)
 		rc = nsrun_plan_check(b->plan, b->err);
 	for (size_t i = 0; i < b->n_roots; i++)
 		nsrun_fd_close(&b->roots[i].pin.fd);
+	nsrun_overlay_cancel(&b->overlay_maker);
 	nsrun_fd_close(&b->lower_fd);
 	nsrun_session_free(b->own_session);
 	return rc;
@@ -443,6 +447,7 @@ nsrun_build_plan(struct nsrun_plan **plan, const struct nsrun_session *session,
 	struct nsrun_profile profile;
 	struct nsrun_build b = {
 		.session = session, .request = request, .home_fd = -1,
+		.overlay_maker = NSRUN_OVERLAY_MAKER_INIT,
 		.lower_fd = -1, .merged_fd = -1, .err = err,
 	};
 	int rc = -1;
