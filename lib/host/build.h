@@ -26,7 +26,7 @@ struct nsrun_build {
 	const struct nsrun_granted	*project;	/* NULL: none */
 	const char			*overlay;	/* what it is written
 							   to; NULL: itself */
-	struct nsrun_overlay_maker	overlay_maker;	/* until that is there */
+	struct nsrun_overlay_maker	overlay_maker;	/* or none */
 	int				lower_fd;	/* itself, then; -1:
 							   as project->pin */
 	int				merged_fd;	/* as it will be seen;
