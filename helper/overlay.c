@@ -130,18 +130,6 @@ is_empty(const struct overlay *o)
 	return n;
 }
 
-/* While nothing is written yet, it begins now. */
-static int
-begin(struct overlay *o, struct nsrun_err *err)
-{
-	int empty = is_empty(o);
-
-	if (empty < 0)
-		return fail(err, "read", o->item.path);
-	return empty ? nsrun_baseline_record(o->item.fd, o->project_fd, err) :
-	    0;
-}
-
 int
 overlay_open(struct overlay *o, const char *project, const char *name,
     const char *state_dir, enum overlay_use use, struct nsrun_err *err)
@@ -156,9 +144,10 @@ overlay_open(struct overlay *o, const char *project, const char *name,
 		if (nsrun_store_open(&o->store, state_dir, err) == 0 &&
 		    hold(o, name, use, err) == 0 &&
 		    check_project(o, name, err) == 0 &&
-		    lock_busy(o, err) == 0 && open_upper(o, err) == 0 &&
-		    (use != OVERLAY_BEGIN || begin(o, err) == 0))
+		    lock_busy(o, err) == 0 && open_upper(o, err) == 0) {
+			o->is_open = true;
 			return 0;
+		}
 	}
 	overlay_close(o, err);
 	return -1;
@@ -170,9 +159,11 @@ overlay_close(struct overlay *o, struct nsrun_err *err)
 	struct nsrun_err ignored = NSRUN_ERR_INIT;
 	int rc;
 
-	if (o->layer_fd < 0 && o->item.fd >= 0)
-		open_upper(o, &ignored);
-	rc = o->item.fd >= 0 && is_empty(o) == 1 ? overlay_remove(o, err) :
+	/* What cannot be looked into, or is another's still, is not empty. */
+	if (o->is_open && o->layer_fd < 0)
+		o->is_open = open_upper(o, &ignored) == 0;
+	rc = o->item.fd >= 0 && o->is_open && is_empty(o) == 1 ?
+	    overlay_remove(o, err) :
 	    nsrun_store_release(&o->item, err);
 	nsrun_fd_close(&o->layer_fd);
 	nsrun_fd_close(&o->busy_fd);
@@ -193,7 +184,7 @@ overlay_remove(struct overlay *o, struct nsrun_err *err)
 }
 
 int
-overlay_begin(struct overlay *o, struct nsrun_request *request, bool dry_run,
+overlay_hold(struct overlay *o, struct nsrun_request *request, bool dry_run,
     struct nsrun_err *err)
 {
 	*o = (struct overlay)OVERLAY_INIT;
@@ -216,6 +207,21 @@ overlay_begin(struct overlay *o, struct nsrun_request *request, bool dry_run,
 	request->overlay_item = &o->item;
 	request->overlay_busy_fd = o->busy_fd;
 	return 0;
+}
+
+/* While nothing is written yet, it begins with each launch. */
+int
+overlay_record(struct overlay *o, struct nsrun_err *err)
+{
+	int empty;
+
+	if (o->item.fd < 0 || o->thrown_away)
+		return 0;
+	empty = is_empty(o);
+	if (empty < 0)
+		return fail(err, "read", o->item.path);
+	return empty ? nsrun_baseline_record(o->item.fd, o->project_fd, err) :
+	    0;
 }
 
 int

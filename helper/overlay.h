@@ -29,6 +29,7 @@ struct overlay {
 	int	project_fd, busy_fd;
 	int	layer_fd;		/* upper; -1: nothing was begun */
 	bool	thrown_away;
+	bool	is_open;		/* wholly: it may be removed */
 };
 
 #define OVERLAY_INIT { .store = NSRUN_STORE_INIT, \
@@ -50,9 +51,12 @@ int overlay_close(struct overlay *o, struct nsrun_err *err);
 /* Remove it whole: never half of it is found by the next. */
 int overlay_remove(struct overlay *o, struct nsrun_err *err);
 
-/* For run: hold what the request asks for, and release it, listed if asked. */
-int overlay_begin(struct overlay *o, struct nsrun_request *request,
+/* For run: hold what the request asks for, if it does. */
+int overlay_hold(struct overlay *o, struct nsrun_request *request,
     bool dry_run, struct nsrun_err *err);
+/* There is a plan: write down what the project is, if it begins now. */
+int overlay_record(struct overlay *o, struct nsrun_err *err);
+/* The launch is over: list it, where that was asked for, and let it go. */
 int overlay_end(struct overlay *o, struct nsrun_err *err);
 
 #endif

@@ -239,6 +239,7 @@ run_plan(struct opts *opts, const struct nsrun_plan *plan, int signal_fd,
 struct held {
 	struct nsrun_temp	temp;
 	struct nsrun_home_keep	home;
+	struct overlay		overlay;
 };
 
 /* The plan has decided who the command is: it gets what is its own. */
@@ -248,6 +249,8 @@ give(struct opts *opts, struct held *held, const struct nsrun_plan *plan,
 {
 	if (*held->temp.path && nsrun_temp_give(&held->temp,
 	    plan->identity.host_uid, plan->identity.host_gid, err) < 0)
+		return -1;
+	if (overlay_record(&held->overlay, err) < 0)
 		return -1;
 	return nsrun_home_fill(&held->home, opts->request, plan, err);
 }
@@ -275,12 +278,14 @@ run_request(struct opts *opts, struct held *held, int signal_fd, int watch_fd,
 }
 
 static int
-hold(struct nsrun_request *request, struct held *held, struct nsrun_err *err)
+hold(struct opts *opts, struct held *held, struct nsrun_err *err)
 {
+	struct nsrun_request *request = opts->request;
 	uid_t uid;
 	gid_t gid;
 
 	if (nsrun_identity_record(request, err) < 0 ||
+	    overlay_hold(&held->overlay, request, opts->dry_run, err) < 0 ||
 	    nsrun_home_hold(&held->home, request, err) < 0)
 		return -1;
 	if (!request->host_temp)
@@ -297,43 +302,31 @@ static void
 release(struct nsrun_request *request, struct held *held)
 {
 	struct nsrun_err late = NSRUN_ERR_INIT, later = NSRUN_ERR_INIT;
+	struct nsrun_err last = NSRUN_ERR_INIT;
 
 	if (nsrun_temp_release(&held->temp, &late) < 0)
 		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &late);
 	request->temp = NULL;
 	if (nsrun_home_release(&held->home, request, &later) < 0)
 		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &later);
+	if (overlay_end(&held->overlay, &last) < 0)
+		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &last);
+	request->overlay_item = NULL;
 }
 
 /* With the session's directories on the host, where they are asked for. */
 static int
-run_with_temp(struct opts *opts, int signal_fd, int watch_fd,
-    struct nsrun_err *err)
-{
-	struct held held = { NSRUN_TEMP_INIT, NSRUN_HOME_KEEP_INIT };
-	int status = HELPER_FAILED;
-
-	if (hold(opts->request, &held, err) == 0)
-		status = run_request(opts, &held, signal_fd, watch_fd, err);
-	release(opts->request, &held);
-	return status;
-}
-
-/* And with the project's overlay. */
-static int
 run_session(struct opts *opts, int signal_fd, int watch_fd,
     struct nsrun_err *err)
 {
-	struct nsrun_err late = NSRUN_ERR_INIT;
-	struct overlay overlay;
-	int status;
+	struct held held = {
+		NSRUN_TEMP_INIT, NSRUN_HOME_KEEP_INIT, OVERLAY_INIT,
+	};
+	int status = HELPER_FAILED;
 
-	if (overlay_begin(&overlay, opts->request, opts->dry_run, err) < 0)
-		return HELPER_FAILED;
-	status = run_with_temp(opts, signal_fd, watch_fd, err);
-	if (overlay_end(&overlay, &late) < 0)
-		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &late);
-	opts->request->overlay_item = NULL;
+	if (hold(opts, &held, err) == 0)
+		status = run_request(opts, &held, signal_fd, watch_fd, err);
+	release(opts->request, &held);
 	return status;
 }
 

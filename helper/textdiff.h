@@ -14,7 +14,7 @@ struct nsrun_change;
  */
 void textdiff_print(FILE *out, const struct nsrun_change *change);
 
-/* The hunks from one text to another; 0: there are too many differences. */
+/* The hunks from one text to another; -1: no memory. */
 int textdiff_hunks(FILE *out, const char *old, size_t n_old, const char *new,
     size_t n_new, int escapes);
 

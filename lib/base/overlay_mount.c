@@ -28,9 +28,9 @@ struct word {
 /* What it needs: all made before it is cloned. */
 struct maker {
 	const struct nsrun_overlay_mount *m;
+	const struct nsrun_overlay_maker *told;	/* its maps */
 	int	socket_fd;
 	int	trees[2];	/* of lower and layer; -1: opened by name */
-	char	uid_map[32], gid_map[32];
 	struct stat lower, layer;
 };
 
@@ -249,33 +249,32 @@ run(const struct maker *k)
 		gather_trees(k);
 		leave_root(k);
 	} else if (write_text("/proc/self/setgroups", "deny") < 0 ||
-	    write_text("/proc/self/uid_map", k->uid_map) < 0 ||
-	    write_text("/proc/self/gid_map", k->gid_map) < 0)
+	    write_text("/proc/self/uid_map", k->told->uid_map) < 0 ||
+	    write_text("/proc/self/gid_map", k->told->gid_map) < 0)
 		give_up(k, "uid_map");
 	_exit(say(k->socket_fd, &made, make(k)) < 0);
 }
 
 /* It is another by now, and not dumpable: we write its maps. */
 static int
-write_maps(const struct maker *k, pid_t pid)
+write_maps(const struct nsrun_overlay_maker *maker)
 {
 	char path[64];
 
-	snprintf(path, sizeof path, "/proc/%d/uid_map", (int)pid);
-	if (write_text(path, k->uid_map) < 0)
+	snprintf(path, sizeof path, "/proc/%d/uid_map", (int)maker->pid);
+	if (write_text(path, maker->uid_map) < 0)
 		return -1;
-	snprintf(path, sizeof path, "/proc/%d/gid_map", (int)pid);
-	return write_text(path, k->gid_map);
+	snprintf(path, sizeof path, "/proc/%d/gid_map", (int)maker->pid);
+	return write_text(path, maker->gid_map);
 }
 
 static int
-listen_to(const struct maker *k, int socket_fd, pid_t pid,
-    char why[NSRUN_OVERLAY_WHY])
+listen_to(const struct nsrun_overlay_maker *maker, char why[NSRUN_OVERLAY_WHY])
 {
 	struct word word;
 	int fd = -1;
 
-	while (hear(socket_fd, &word, &fd) == 0) {
+	while (hear(maker->socket_fd, &word, &fd) == 0) {
 		if (word.what == MADE)
 			return fd;
 		if (word.what == FAILED) {
@@ -283,7 +282,8 @@ listen_to(const struct maker *k, int socket_fd, pid_t pid,
 			errno = word.errnum;
 			return -1;
 		}
-		if (write_maps(k, pid) < 0 || write(socket_fd, "", 1) != 1) {
+		if (write_maps(maker) < 0 ||
+		    write(maker->socket_fd, "", 1) != 1) {
 			snprintf(why, NSRUN_OVERLAY_WHY, "uid_map");
 			return -1;
 		}
@@ -315,63 +315,83 @@ clone_trees(struct maker *k, const char **call)
 }
 
 static int
-start(struct maker *k, char why[NSRUN_OVERLAY_WHY])
+clone_maker(struct nsrun_overlay_maker *maker, struct maker *k,
+    const char **call)
 {
 	struct clone_args args = {
 		.flags = CLONE_NEWNS | CLONE_CLEAR_SIGHAND |
 		    (k->m->leaves_root ? 0 : CLONE_NEWUSER),
 	};
 	nsrun_autoclose int ours = -1, theirs = -1;
-	int ends[2], fd, saved;
-	pid_t pid;
+	int ends[2];
 
-	snprintf(why, NSRUN_OVERLAY_WHY, "clone3");
+	*call = "socketpair";
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -1;
 	ours = ends[0];
 	k->socket_fd = theirs = ends[1];
-	pid = (pid_t)sys_clone3(&args);
-	if (pid < 0)
-		return -1;
-	if (pid == 0) {
+	*call = "clone3";
+	maker->pid = (pid_t)sys_clone3(&args);
+	if (maker->pid == 0) {
 		close(ours);
 		run(k);
 	}
-	nsrun_fd_close(&theirs);
-	fd = listen_to(k, ours, pid, why);
-	saved = errno;
-	nsrun_fd_close(&ours);
-	while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
-		continue;
-	errno = saved;
-	return fd;
+	if (maker->pid < 0) {
+		maker->pid = 0;
+		return -1;
+	}
+	maker->socket_fd = nsrun_fd_take(&ours);
+	return 0;
 }
 
 int
-nsrun_overlay_mount(const struct nsrun_overlay_mount *m,
-    char why[NSRUN_OVERLAY_WHY])
+nsrun_overlay_start(struct nsrun_overlay_maker *maker,
+    const struct nsrun_overlay_mount *m, char why[NSRUN_OVERLAY_WHY])
 {
-	struct maker k = { .m = m, .trees = { -1, -1 } };
+	struct maker k = { .m = m, .told = maker, .trees = { -1, -1 } };
 	const char *call = "fstat";
-	int fd = -1, saved;
+	int rc = -1, saved;
 
-	snprintf(k.uid_map, sizeof k.uid_map, "0 %" PRIu32 " 1",
+	snprintf(maker->uid_map, sizeof maker->uid_map, "0 %" PRIu32 " 1",
 	    (uint32_t)m->uid);
-	snprintf(k.gid_map, sizeof k.gid_map, "0 %" PRIu32 " 1",
+	snprintf(maker->gid_map, sizeof maker->gid_map, "0 %" PRIu32 " 1",
 	    (uint32_t)m->gid);
-	if (fstat(m->lower_fd, &k.lower) < 0 ||
-	    fstat(m->layer_fd, &k.layer) < 0 ||
-	    (m->leaves_root && clone_trees(&k, &call) < 0))
-		snprintf(why, NSRUN_OVERLAY_WHY, "%s", call);
-	else
-		fd = start(&k, why);
+	if (fstat(m->lower_fd, &k.lower) == 0 &&
+	    fstat(m->layer_fd, &k.layer) == 0 &&
+	    (!m->leaves_root || clone_trees(&k, &call) == 0))
+		rc = clone_maker(maker, &k, &call);
 	saved = errno;
 	nsrun_fd_close(&k.trees[0]);
 	nsrun_fd_close(&k.trees[1]);
+	if (rc < 0)
+		snprintf(why, NSRUN_OVERLAY_WHY, "%s", call);
+	errno = saved;
+	return rc;
+}
+
+int
+nsrun_overlay_finish(struct nsrun_overlay_maker *maker,
+    char why[NSRUN_OVERLAY_WHY])
+{
+	int fd = listen_to(maker, why), saved = errno;
+
+	nsrun_overlay_cancel(maker);
 	if (fd >= 0 && nsrun_fd_raise(&fd) < 0) {
 		saved = errno;
+		snprintf(why, NSRUN_OVERLAY_WHY, "fcntl");
 		nsrun_fd_close(&fd);
 	}
 	errno = saved;
 	return fd;
+}
+
+/* It waits for nobody but us, and not for long. */
+void
+nsrun_overlay_cancel(struct nsrun_overlay_maker *maker)
+{
+	nsrun_fd_close(&maker->socket_fd);
+	while (maker->pid > 0 && waitpid(maker->pid, NULL, __WALL) < 0 &&
+	    errno == EINTR)
+		continue;
+	maker->pid = 0;
 }

@@ -23,12 +23,30 @@ struct nsrun_overlay_mount {
 	gid_t		lower_gid;
 };
 
-/*
- * Returns the detached mount, nosuid and nodev, which the caller owns; or -1
- * with errno set and why[] naming what failed, or the kernel's own words.
- */
 enum { NSRUN_OVERLAY_WHY = 112 };
-int nsrun_overlay_mount(const struct nsrun_overlay_mount *m,
+
+/* The process that makes it, while there is something else to do. */
+struct nsrun_overlay_maker {
+	pid_t	pid;			/* 0: none */
+	int	socket_fd;
+	char	uid_map[32], gid_map[32];
+};
+
+#define NSRUN_OVERLAY_MAKER_INIT { .socket_fd = -1 }
+
+/* 0; or -1 with errno set and why[] naming what failed. */
+int nsrun_overlay_start(struct nsrun_overlay_maker *maker,
+    const struct nsrun_overlay_mount *m, char why[NSRUN_OVERLAY_WHY]);
+
+/*
+ * Wait for it. Returns the detached mount, nosuid and nodev, which the caller
+ * owns; or -1 with errno set and why[] naming what failed, or the kernel's own
+ * words. The maker is gone in any case.
+ */
+int nsrun_overlay_finish(struct nsrun_overlay_maker *maker,
     char why[NSRUN_OVERLAY_WHY]);
+
+/* It is not wanted any more, if there is one. */
+void nsrun_overlay_cancel(struct nsrun_overlay_maker *maker);
 
 #endif

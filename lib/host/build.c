@@ -422,6 +422,7 @@ fill(struct nsrun_build *b)
 		rc = nsrun_plan_check(b->plan, b->err);
 	for (size_t i = 0; i < b->n_roots; i++)
 		nsrun_fd_close(&b->roots[i].pin.fd);
+	nsrun_overlay_cancel(&b->overlay_maker);
 	nsrun_fd_close(&b->lower_fd);
 	nsrun_build_walk_deinit(b);
 	nsrun_session_free(b->own_session);
@@ -435,6 +436,7 @@ nsrun_build_plan(struct nsrun_plan **plan, const struct nsrun_session *session,
 	struct nsrun_profile profile;
 	struct nsrun_build b = {
 		.session = session, .request = request, .home_fd = -1,
+		.overlay_maker = NSRUN_OVERLAY_MAKER_INIT,
 		.lower_fd = -1, .merged_fd = -1, .err = err,
 	};
 	int rc = -1;

@@ -6,6 +6,7 @@
 #ifndef NSRUN_HOST_BUILD_H
 #define NSRUN_HOST_BUILD_H
 
+#include "base/overlay_mount.h"
 #include "host/gitargs.h"
 #include "host/profile.h"
 #include "host/request.h"
@@ -27,6 +28,7 @@ struct nsrun_build {
 	const struct nsrun_granted	*project;	/* NULL: none */
 	const char			*overlay;	/* what it is written
 							   to; NULL: itself */
+	struct nsrun_overlay_maker	overlay_maker;	/* or none */
 	int				lower_fd;	/* itself, then; -1:
 							   as project->pin */
 	int				merged_fd;	/* as it will be seen;
@@ -78,8 +80,10 @@ const char *nsrun_build_in_layer(struct nsrun_build *b, const char *rel);
 int nsrun_build_etc(struct nsrun_build *b);
 /* toolchain.c: those of the home, and where variables say. */
 int nsrun_build_toolchains(struct nsrun_build *b);
-/* build_overlay.c: the project becomes one; and its entry. */
+/* build_overlay.c: the project becomes one, and from nsrun_build_overlay_take()
+ * on is that; its entry. */
 int nsrun_build_overlay(struct nsrun_build *b);
+int nsrun_build_overlay_take(struct nsrun_build *b);
 int nsrun_build_overlay_root(struct nsrun_build *b, struct nsrun_granted *root);
 /* What of a tree is the host's own, also beneath the overlay; borrowed. */
 int nsrun_build_host_fd(const struct nsrun_build *b,

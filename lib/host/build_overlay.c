@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The project through an overlay. It is mounted now, though nowhere yet: masks,
- * controls and set-ID bits are looked for in what the command will see, which
- * is the host's tree with what earlier launches made of it. The scan looks at
- * the host's own: what is mounted or listens there.
+ * The project through an overlay. It is mounted now, though nowhere yet, by a
+ * process beside us: masks, controls and set-ID bits are looked for in what the
+ * command will see, the host's tree with what earlier launches made of it. The
+ * scan looks at the host's own: what is mounted or listens there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,6 @@
 
 #include "base/err.h"
 #include "base/fd.h"
-#include "base/overlay_mount.h"
 #include "base/path.h"
 #include "host/build.h"
 #include "host/identity.h"
@@ -124,7 +123,7 @@ open_layer(struct nsrun_build *b, const struct nsrun_store_item *item)
 }
 
 static int
-mount_layer(struct nsrun_build *b, int layer_fd)
+start_mount(struct nsrun_build *b, int layer_fd)
 {
 	const struct nsrun_identity *who = &b->plan->identity;
 	const struct nsrun_pin *pin = &b->project->pin;
@@ -137,28 +136,35 @@ mount_layer(struct nsrun_build *b, int layer_fd)
 		.lower_uid = pin->uid, .lower_gid = pin->gid,
 	};
 	char why[NSRUN_OVERLAY_WHY];
-	int fd;
 
 	if (who->leaves_root && !who->clones_trees)
 		return refuse(b, "needs CAP_SYS_ADMIN where root becomes"
 		    " another", NULL);
-	fd = nsrun_overlay_mount(&m, why);
-	return fd < 0 ? nsrun_err_sys(b->err, NSRUN_STEP_MOUNT, why,
-	    b->overlay, b->project->path) : fd;
+	return nsrun_overlay_start(&b->overlay_maker, &m, why) < 0 ?
+	    nsrun_err_sys(b->err, NSRUN_STEP_MOUNT, why, b->overlay,
+	    b->project->path) : 0;
 }
 
-/* From here on the project is what the command will see. */
-static int
-take(struct nsrun_build *b, int *fd)
+int
+nsrun_build_overlay_take(struct nsrun_build *b)
 {
-	struct nsrun_granted *root = &b->roots[b->project - b->roots];
+	struct nsrun_granted *root;
+	char why[NSRUN_OVERLAY_WHY];
+	nsrun_autoclose int fd = -1;
 	struct stat st;
 
-	if (fstat(*fd, &st) < 0)
+	if (!b->overlay_maker.pid)
+		return 0;
+	root = &b->roots[b->project - b->roots];
+	fd = nsrun_overlay_finish(&b->overlay_maker, why);
+	if (fd < 0)
+		return nsrun_err_sys(b->err, NSRUN_STEP_MOUNT, why, b->overlay,
+		    root->path);
+	if (fstat(fd, &st) < 0)
 		return nsrun_err_sys(b->err, NSRUN_STEP_MOUNT, "fstat",
 		    root->path, NULL);
 	b->lower_fd = root->pin.fd;
-	root->pin.fd = b->merged_fd = nsrun_fd_take(fd);
+	root->pin.fd = b->merged_fd = nsrun_fd_take(&fd);
 	root->pin.dev = st.st_dev;
 	root->pin.ino = st.st_ino;
 	return 0;
@@ -189,7 +195,7 @@ int
 nsrun_build_overlay(struct nsrun_build *b)
 {
 	const struct nsrun_store_item *item = b->request->overlay_item;
-	nsrun_autoclose int layer = -1, fd = -1;
+	nsrun_autoclose int layer = -1;
 
 	if (!b->request->overlay)
 		return 0;
@@ -198,11 +204,10 @@ nsrun_build_overlay(struct nsrun_build *b)
 	if (!item)
 		return name_layer(b);
 	b->overlay = nsrun_build_text(b, "%s/%s", item->path, part);
-	if (!b->overlay || (layer = open_layer(b, item)) < 0 ||
-	    (fd = mount_layer(b, layer)) < 0)
+	if (!b->overlay || (layer = open_layer(b, item)) < 0)
 		return -1;
 	b->plan->process.sync_fd = b->request->overlay_busy_fd;
-	return take(b, &fd);
+	return start_mount(b, layer);
 }
 
 int

@@ -78,6 +78,8 @@ add_root(struct nsrun_build *b, struct nsrun_granted *root)
 int
 nsrun_build_roots(struct nsrun_build *b)
 {
+	if (nsrun_build_overlay_take(b) < 0)
+		return -1;
 	for (size_t i = 0; i < b->n_roots; i++) {
 		if (i > 0 && !strcmp(b->roots[i].path, b->roots[i - 1].path))
 			continue;	/* the same grant again */

@@ -40,7 +40,10 @@ add_name(struct nsrun_names *names, const char *name)
 		names->v = v;
 	}
 	names->v[names->n] = strdup(name);
-	return names->v[names->n] ? (int)(names->n++ & 0) : -1;
+	if (!names->v[names->n])
+		return -1;
+	names->n++;
+	return 0;
 }
 
 int

@@ -295,8 +295,10 @@ keep_open(struct nsrun_apply *a, const char *path, mode_t mode)
 	a->late = v;
 	v[a->n_late].path = strdup(path);
 	v[a->n_late].mode = mode;
-	return v[a->n_late].path ? (int)(a->n_late++ & 0) :
-	    nsrun_err_nomem(a->err, path);
+	if (!v[a->n_late].path)
+		return nsrun_err_nomem(a->err, path);
+	a->n_late++;
+	return 0;
 }
 
 int

@@ -2,7 +2,8 @@
 /*
  * What each home adds to a launch, against the one that a profile gives: the
  * bound is 0.15 of it. The caller's home has what homes have, so that an
- * overlay hides something.
+ * overlay hides something. And what the project's overlay adds: one that was
+ * written to, and one that is begun and dropped each time.
  */
 #include "bench.h"
 
@@ -18,9 +19,11 @@ static struct bench_contestant kept = { .name = "overlay, kept" };
 static struct bench_contestant shown = { .name = "credential" };
 static struct bench_contestant copied = { .name = "credential-copy" };
 static struct bench_contestant returned = { .name = "... returned" };
+static struct bench_contestant project_kept = { .name = "overlay-project" };
+static struct bench_contestant project_new = { .name = "dry-run" };
 static struct bench_contestant *const all[] = {
 	&usual, &tmpfs, &private, &named, &overlay, &kept, &shown, &copied,
-	&returned,
+	&returned, &project_kept, &project_new,
 };
 static const char *const options[] = {
 	"", "--home tmpfs", "--home private", "--home private=bench",
@@ -28,6 +31,7 @@ static const char *const options[] = {
 	"--credential %/.claude/.credentials.json",
 	"--credential-copy %/.claude/.credentials.json",
 	"--credential-copy %/.claude/.credentials.json --credential-return",
+	"--overlay-project=bench", "--dry-run",
 };
 enum { N_ALL = sizeof all / sizeof *all };
 _Static_assert(sizeof options / sizeof *options == N_ALL, "one each");
@@ -40,8 +44,9 @@ bench_homes(const char *program, const char *root, const char *project,
 
 	snprintf(command, sizeof command, "cd %s && mkdir -p .ssh .claude"
 	    " .config/gh .local/share && echo key >.ssh/id &&"
-	    " echo token >.claude/.credentials.json && mkdir -m 700 %s/state",
-	    home, root);
+	    " echo token >.claude/.credentials.json && mkdir -m 700 %s/state &&"
+	    " %s run --state-dir %s/state --project %s --overlay-project=bench"
+	    " -- sh -c ': >.written'", home, root, program, root, project);
 	if (system(command) != 0)
 		bench_die("home");
 	for (int i = 0; i < N_ALL; i++) {

@@ -229,6 +229,8 @@ bad_input() {
 		--dry-run --overlay-project -- true
 	bad "a value for --dry-run" "option --dry-run=x: takes no value" run \
 		$caller --dry-run=x -- true
+	bad "a project that is broad" "project /*: *" as $caller "$oc" run \
+		--state-dir "$S" --project / --overlay-project -- true
 	as $caller mkdir build
 	bad "a writable root in the project" \
 		"option --overlay-project*: cannot hold or be in another*" \
@@ -263,6 +265,44 @@ bad_input() {
 		as $caller "$oc" diff --state-dir "$S" --project "$P"/other mine
 }
 
+# What is kept is damaged: nothing is guessed, and it can be discarded.
+damaged() {
+	caller=$1
+	for damage in ': >baseline' 'rm baseline' 'printf "x 1 2.3 f\\0" >baseline' \
+		'head -c -3 baseline >b; mv b baseline'; do
+		fill $caller
+		run $caller --overlay-project -- sh -c 'echo new >f; echo n >d/n'
+		as_maker $caller sh -c "cd '$S'/overlays/* && $damage"
+		for word in diff apply; do
+			status "$caller: $damage: $word" 125 cmd $caller $word
+			like "$caller: $damage: $word: the line" "$said" \
+				"oc-nsrun: state baseline: read: *"
+		done
+		is "$caller: $damage: nothing was applied" "$(cat "$P"/f)" f
+		status "$caller: $damage: discard" 0 cmd $caller discard
+		is "$caller: $damage: nothing is left" "$(ls -A "$S"/overlays)" ""
+	done
+	fill $caller
+	run $caller --overlay-project -- sh -c 'echo new >f'
+	as_maker $caller sh -c "cd '$S'/overlays/*/layer && mv upper away &&
+		ln -s / upper"
+	status "$caller: a link for the layer" 125 cmd $caller diff
+	status "$caller: a link for the layer, launched" 125 run $caller \
+		--overlay-project -- true
+	fill $caller
+	run $caller --overlay-project -- sh -c 'echo new >f'
+	as_maker $caller sh -c "cd '$S'/overlays/* && mkdir -p '$P'/keep &&
+		printf '.oc-nsrun-apply-../../f .' >pending"
+	status "$caller: a note that leads elsewhere" 0 cmd $caller apply
+	as_maker $caller touch "$P/keep/.oc-nsrun-apply-mine"
+	run $caller --overlay-project -- sh -c 'echo newer >f'
+	as_maker $caller sh -c "cd '$S'/overlays/* &&
+		printf '.oc-nsrun-apply-mine ../project/keep' >pending"
+	status "$caller: a note that leads out" 0 cmd $caller apply
+	is "$caller: is not followed" "$(cat "$P"/f; ls -A "$P"/keep)" "newer
+.oc-nsrun-apply-mine"
+}
+
 explains() {
 	caller=$1
 	fill $caller
@@ -280,7 +320,7 @@ explains() {
 
 for caller in $callers; do
 	for part in writes masks git_view scan budget dry_run one_at_a_time bad_input \
-		explains; do
+		damaged explains; do
 		$part $caller
 	done
 done
