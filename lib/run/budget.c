@@ -199,17 +199,17 @@ writable_dir(const struct nsrun_mount *m)
 		return m->flags & NSRUN_MOUNT_RDONLY ? NULL : m->source;
 	return m->kind == NSRUN_MOUNT_BIND && !(m->flags &
 	    (NSRUN_MOUNT_RDONLY | NSRUN_MOUNT_DEVICES)) &&
-	    m->type == S_IFDIR ? m->source : NULL;
+	    (m->type == S_IFDIR || m->pin.type == S_IFDIR) ? m->source : NULL;
 }
 
-/* The very directory that was pinned, where it was. */
+/* The very directory that was pinned; an overlay's pin is only read. */
 static int
 open_dir(const struct nsrun_mount *m, const char *path)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
-	return m->flags & NSRUN_MOUNT_PINNED && m->pin.fd >= 0 ?
-	    openat(m->pin.fd, ".", flags) : open(path, flags);
+	return m->kind == NSRUN_MOUNT_BIND && m->flags & NSRUN_MOUNT_PINNED &&
+	    m->pin.fd >= 0 ? openat(m->pin.fd, ".", flags) : open(path, flags);
 }
 
 static int
@@ -232,6 +232,9 @@ open_roots(struct nsrun_usage_roots *roots, const struct nsrun_plan *plan,
 		    AT_EMPTY_PATH, SYS_STATX_INO, &st) < 0)
 			return nsrun_err_sys(err, NSRUN_STEP_LIMIT, "open",
 			    path, NULL);
+		/* The kernel's own, which nobody else may enter. */
+		roots->v[roots->n].skip = m->kind == NSRUN_MOUNT_OVERLAY &&
+		    !m->work ? "work" : NULL;
 		roots->v[roots->n].ino = st.ino;
 		roots->v[roots->n].dev_major = st.dev_major;
 		roots->v[roots->n].dev_minor = st.dev_minor;

@@ -113,7 +113,7 @@ next_name(struct level *level)
 /* levels[0].fd is open; all are closed in the end. */
 static int
 walk(const struct nsrun_usage_roots *roots, struct level *levels,
-    struct nsrun_usage *usage)
+    const char *skip, struct nsrun_usage *usage)
 {
 	int depth = 0, failed = 0;
 
@@ -127,6 +127,8 @@ walk(const struct nsrun_usage_roots *roots, struct level *levels,
 			nsrun_fd_close(&levels[depth--].fd);
 			continue;
 		}
+		if (depth == 0 && skip && !strcmp(name, skip))
+			continue;
 		rc = look(roots, &levels[depth], name, &next, usage);
 		if (rc > 0 && depth + 1 == NSRUN_USAGE_DEPTH) {
 			nsrun_fd_close(&next);
@@ -158,7 +160,7 @@ nsrun_usage_measure(const struct nsrun_usage_roots *roots,
 		    O_DIRECTORY | O_CLOEXEC);
 		/* The root may be removed; what was in it is gone then. */
 		if (levels[0].fd >= 0)
-			rc = walk(roots, levels, usage);
+			rc = walk(roots, levels, roots->v[i].skip, usage);
 		else if (!is_gone())
 			rc = -1;
 	}
