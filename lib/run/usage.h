@@ -13,7 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { NSRUN_USAGE_ROOTS = 256, NSRUN_USAGE_DEPTH = 16384 };
+enum { NSRUN_USAGE_ROOTS = 256, NSRUN_USAGE_DEPTH = 16384,
+	NSRUN_USAGE_WHERE = 320 };
 
 struct nsrun_usage {
 	uint64_t	bytes;
@@ -31,9 +32,12 @@ struct nsrun_usage_roots {
 	}		v[NSRUN_USAGE_ROOTS];
 };
 
-/* Measure; -1 with errno: something cannot be read, or is too deep. */
+/*
+ * Measure; -1 with errno: something cannot be read, or is too deep. where says
+ * what, as far as that can be told.
+ */
 int nsrun_usage_measure(const struct nsrun_usage_roots *roots,
-    struct nsrun_usage *usage);
+    struct nsrun_usage *usage, char where[NSRUN_USAGE_WHERE]);
 
 /*
  * Add what has no name (any more) and is held open by a process in the pid

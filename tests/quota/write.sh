@@ -68,6 +68,21 @@ f = os.memfd_create(\"m\"); os.write(f, bytes(20000000)); time.sleep(100)'"
 	rm -rf "$state"
 	[ ! -e "$p/f" ] && pass "$caller: and not what they are laid over" || fail "$caller: the project was written"
 
+	# A directory that cannot be counted: named, and nothing runs.
+	if [ $caller = user ]; then
+		run --state-dir "$state" --home private=y -- sh -c 'mkdir "$HOME"/closed && chmod 0 "$HOME"/closed'
+		was=$rc
+		run --state-dir "$state" --home private=y --max-write 8M -- sh -c ': >ran'
+		if [ $was = 0 ]; then
+			is "$caller: a closed directory of before" "$rc" 125
+			like "$caller: is named" "$(cat "$work/out")" "*oc-nsrun: limit $state/*/closed: look at: Permission denied*hint: *"
+			[ ! -e "$p/ran" ] && pass "$caller: and nothing ran" || fail "$caller: and nothing ran"
+		else
+			skip "$caller: a closed directory of before" "no private home: $(cat "$work/out")"
+		fi
+		as "$caller" chmod -R u+rwx "$state"; rm -rf "$state"
+	fi
+
 	# What is not the command's to answer for, or changes nothing.
 	head -c 20000000 /dev/zero >"$p/old"; chown "$(stat -c %u:%g "$p")" "$p/old"
 	run --max-write 8M --limit inodes=40 -- sh -c 'cat old >/dev/null; head -c 1000000 /dev/zero >new; sleep 1'
