@@ -133,7 +133,8 @@ tell_bound(const struct nsrun_run *run)
 	if (run->budget.errnum) {
 		errno = run->budget.errnum;
 		nsrun_err_sys(&err, NSRUN_STEP_LIMIT, "cannot be watched any"
-		    " more", subject, NULL);
+		    " more", subject, *run->budget.where ? run->budget.where :
+		    NULL);
 	} else {
 		nsrun_err_rule(&err, NSRUN_STEP_LIMIT,
 		    "is used up, and so everything was ended", subject, NULL);

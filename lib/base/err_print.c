@@ -131,6 +131,9 @@ static const struct {
 	    "arguments and environment are larger than the kernel allows" },
 	{ NSRUN_STEP_CHDIR, 0, NULL,
 	    "oc-nsrun explain shows what is visible in the sandbox" },
+	{ NSRUN_STEP_LIMIT, EACCES, "look at",
+	    "what is written is counted in every directory: the caller must be"
+	    " able to read it" },
 	{ NSRUN_STEP_CGROUP, 0, NULL,
 	    "oc-nsrun doctor says what of cgroups is missing here, and which"
 	    " command gives it" },

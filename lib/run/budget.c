@@ -27,6 +27,7 @@ struct word {
 	bool		final;
 	int		errnum;
 	struct nsrun_usage grown;
+	char		where[NSRUN_USAGE_WHERE];
 };
 
 /* What it is told, with the user namespace: go. */
@@ -45,6 +46,7 @@ struct watcher {
 	uint64_t	fingerprint;
 	int64_t		looked_ms;	/* when, the last time, and how long */
 	int64_t		took_ms;
+	char		where[NSRUN_USAGE_WHERE];
 };
 
 static int64_t
@@ -62,6 +64,8 @@ say(const struct watcher *w, bool final, int errnum)
 {
 	struct word word = { .final = final, .errnum = errnum };
 
+	if (errnum)
+		memcpy(word.where, w->where, sizeof word.where);
 	if (w->now.bytes > w->before.bytes)
 		word.grown.bytes = w->now.bytes - w->before.bytes;
 	if (w->now.inodes > w->before.inodes)
@@ -77,7 +81,7 @@ look(struct watcher *w)
 	int rc;
 
 	w->fingerprint = nsrun_usage_fingerprint(&w->roots);
-	rc = nsrun_usage_measure(&w->roots, &w->now);
+	rc = nsrun_usage_measure(&w->roots, &w->now, w->where);
 	if (rc == 0 && w->pid_namespace)
 		nsrun_usage_add_nameless(&w->roots, w->pid_namespace, &w->now);
 	w->looked_ms = now_ms();
@@ -199,7 +203,7 @@ writable_dir(const struct nsrun_mount *m)
 		return m->flags & NSRUN_MOUNT_RDONLY ? NULL : m->source;
 	return m->kind == NSRUN_MOUNT_BIND && !(m->flags &
 	    (NSRUN_MOUNT_RDONLY | NSRUN_MOUNT_DEVICES)) &&
-	    m->type == S_IFDIR ? m->source : NULL;
+	    (m->type == S_IFDIR || m->pin.type == S_IFDIR) ? m->source : NULL;
 }
 
 /*
@@ -241,6 +245,9 @@ open_roots(struct nsrun_usage_roots *roots, const struct nsrun_plan *plan,
 		    AT_EMPTY_PATH, SYS_STATX_INO, &st) < 0)
 			return nsrun_err_sys(err, NSRUN_STEP_LIMIT, "open",
 			    path, NULL);
+		/* The kernel's own, which nobody else may enter. */
+		roots->v[roots->n].skip = m->kind == NSRUN_MOUNT_OVERLAY &&
+		    !m->work ? "work" : NULL;
 		roots->v[roots->n].ino = st.ino;
 		roots->v[roots->n].dev_major = st.dev_major;
 		roots->v[roots->n].dev_minor = st.dev_minor;
@@ -279,8 +286,8 @@ start_watcher(struct nsrun_budget *budget, struct watcher *w,
 		n = recv(budget->socket_fd, &word, sizeof word, 0);
 	while (n < 0 && errno == EINTR);
 	errno = n == sizeof word ? word.errnum : n < 0 ? errno : EPIPE;
-	return errno ? nsrun_err_sys(err, NSRUN_STEP_LIMIT, "look through",
-	    "the writable roots", NULL) : 0;
+	return errno ? nsrun_err_sys(err, NSRUN_STEP_LIMIT, "look at",
+	    *word.where ? word.where : "the writable roots", NULL) : 0;
 }
 
 int
@@ -366,7 +373,10 @@ hear(struct nsrun_run *run, int flags)
 		budget->errnum = budget->errnum ? budget->errnum : EPIPE;
 		return false;
 	}
-	budget->errnum = word.errnum ? word.errnum : budget->errnum;
+	if (word.errnum && !budget->errnum) {
+		budget->errnum = word.errnum;
+		memcpy(budget->where, word.where, sizeof word.where);
+	}
 	/* What had no name is gone when its processes are. */
 	if (word.grown.bytes > budget->grown.bytes)
 		budget->grown.bytes = word.grown.bytes;

@@ -28,6 +28,7 @@ struct nsrun_budget {
 	pid_t	pid;
 	bool	over_bytes, over_inodes;
 	int	errnum;		/* it could not look any more: like over */
+	char	where[NSRUN_USAGE_WHERE];	/* at this */
 	struct nsrun_usage grown;	/* at most, as far as was told */
 };
 #define NSRUN_BUDGET_INIT { .socket_fd = -1, .userns_fd = -1 }

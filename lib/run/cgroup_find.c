@@ -208,8 +208,12 @@ nsrun_cgroup_find(struct nsrun_cgroup_base *base, const char *path,
 	base->controllers = 0;
 	if (!path && find_delegated(base->path, err) < 0)
 		return -1;
-	if (path)
-		snprintf(base->path, sizeof base->path, "%s", path);
+	if (path && snprintf(base->path, sizeof base->path, "%s", path) >=
+	    (int)sizeof base->path) {
+		errno = ENAMETOOLONG;
+		return nsrun_err_sys(err, NSRUN_STEP_CGROUP, "open", path,
+		    NULL);
+	}
 	base->fd = open(base->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (base->fd < 0 || nsrun_fd_raise(&base->fd) < 0)
 		nsrun_err_sys(err, NSRUN_STEP_CGROUP, "open", base->path, NULL);

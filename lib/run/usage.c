@@ -110,10 +110,28 @@ next_name(struct level *level)
 	return entry->name;
 }
 
+/* The path of what cannot be looked at; name NULL: the directory itself. */
+static void
+note(char where[NSRUN_USAGE_WHERE], int dir_fd, const char *name)
+{
+	char path[sizeof "/proc/" + NSRUN_FD_PATH] = "/proc/";
+	int errnum = errno;
+	ssize_t n;
+
+	nsrun_fd_path(path + sizeof "/proc/" - 1, dir_fd);
+	n = readlink(path, where, NSRUN_USAGE_WHERE - 1);
+	n = n < 0 ? 0 : n;
+	where[n] = '\0';
+	if (name)
+		snprintf(where + n, (size_t)(NSRUN_USAGE_WHERE - n), "/%s",
+		    name);
+	errno = errnum;
+}
+
 /* levels[0].fd is open; all are closed in the end. */
 static int
 walk(const struct nsrun_usage_roots *roots, struct level *levels,
-    struct nsrun_usage *usage)
+    const char *skip, struct nsrun_usage *usage, char where[NSRUN_USAGE_WHERE])
 {
 	int depth = 0, failed = 0;
 
@@ -123,18 +141,24 @@ walk(const struct nsrun_usage_roots *roots, struct level *levels,
 		int next = -1, rc;
 
 		if (!name) {
+			if (!failed && errno)
+				note(where, levels[depth].fd, NULL);
 			failed = failed ? failed : errno;
 			nsrun_fd_close(&levels[depth--].fd);
 			continue;
 		}
+		if (depth == 0 && skip && !strcmp(name, skip))
+			continue;
 		rc = look(roots, &levels[depth], name, &next, usage);
 		if (rc > 0 && depth + 1 == NSRUN_USAGE_DEPTH) {
 			nsrun_fd_close(&next);
 			errno = ENAMETOOLONG;
 			rc = -1;
 		}
-		if (rc < 0)
+		if (rc < 0) {
+			note(where, levels[depth].fd, name);
 			failed = errno;
+		}
 		if (rc > 0) {
 			depth++;
 			levels[depth].fd = next;
@@ -147,20 +171,24 @@ walk(const struct nsrun_usage_roots *roots, struct level *levels,
 
 int
 nsrun_usage_measure(const struct nsrun_usage_roots *roots,
-    struct nsrun_usage *usage)
+    struct nsrun_usage *usage, char where[NSRUN_USAGE_WHERE])
 {
 	struct level *levels = make_levels();
 	int rc = levels ? 0 : -1, errnum;
 
 	*usage = (struct nsrun_usage){ 0 };
+	*where = '\0';
 	for (unsigned int i = 0; rc == 0 && i < roots->n; i++) {
 		levels[0].fd = openat(roots->v[i].fd, ".", O_RDONLY |
 		    O_DIRECTORY | O_CLOEXEC);
 		/* The root may be removed; what was in it is gone then. */
 		if (levels[0].fd >= 0)
-			rc = walk(roots, levels, usage);
-		else if (!is_gone())
+			rc = walk(roots, levels, roots->v[i].skip, usage,
+			    where);
+		else if (!is_gone()) {
+			note(where, roots->v[i].fd, NULL);
 			rc = -1;
+		}
 	}
 	errnum = errno;
 	if (levels)

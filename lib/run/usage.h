@@ -13,7 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { NSRUN_USAGE_ROOTS = 256, NSRUN_USAGE_DEPTH = 16384 };
+enum { NSRUN_USAGE_ROOTS = 256, NSRUN_USAGE_DEPTH = 16384,
+	NSRUN_USAGE_WHERE = 320 };
 
 struct nsrun_usage {
 	uint64_t	bytes;
@@ -26,12 +27,17 @@ struct nsrun_usage_roots {
 		int	fd;		/* to be read */
 		ino_t	ino;
 		uint32_t dev_major, dev_minor;
+		const char *skip;	/* a name in it that is not looked at,
+					   or NULL */
 	}		v[NSRUN_USAGE_ROOTS];
 };
 
-/* Measure; -1 with errno: something cannot be read, or is too deep. */
+/*
+ * Measure; -1 with errno: something cannot be read, or is too deep. where says
+ * what, as far as that can be told.
+ */
 int nsrun_usage_measure(const struct nsrun_usage_roots *roots,
-    struct nsrun_usage *usage);
+    struct nsrun_usage *usage, char where[NSRUN_USAGE_WHERE]);
 
 /*
  * Add what has no name (any more) and is held open by a process in the pid

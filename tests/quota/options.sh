@@ -20,6 +20,7 @@ for caller in $callers; do
 	refused "--cgroup without a value" "oc-nsrun: option --cgroup=: wants a value" --cgroup=
 	refused "a directory that is no cgroup" "oc-nsrun: cgroup $work: is not a directory of a cgroup2 file system*" --cgroup "$work"
 	refused "a directory that is not there" "oc-nsrun: cgroup /no/such/cgroup: open: No such file*" --cgroup /no/such/cgroup
+	refused "a name that is too long" "oc-nsrun: cgroup /aaa*: open: File name too long*" --cgroup "/$(printf %05000d 0 | tr 0 a)"
 	refused "a directory that is a file" "oc-nsrun: cgroup /etc/passwd: open: Not a directory*" --cgroup /etc/passwd
 	refused "... even with nothing to limit" "*hint: oc-nsrun doctor *" --cgroup "$work"
 	for word in x -1 1X 1.5G "" 99999999999999999999 0 4K; do

@@ -53,6 +53,36 @@ f = os.memfd_create(\"m\"); os.write(f, bytes(20000000)); time.sleep(100)'"
 	is "$caller: another root counts" "$rc $(field reason) $(field limit)" "137 limit write"
 	rm -rf "${work:?}/$caller/more"
 
+	# What of homes and overlays is kept on the host counts.
+	state=$work/$caller/state
+	for kept in "--home private=x" "--home overlay --home-keep x" "--overlay-project=x"; do
+		# shellcheck disable=SC2016
+		case $kept in *project*) where=. ;; *) where='$HOME' ;; esac
+		# shellcheck disable=SC2086
+		run --state-dir "$state" $kept --max-write 8M -- sh -c "head -c 20000000 /dev/zero >$where/f; sleep 100"
+		case $rc:$last in
+		125:*'"step": "home"'* | 125:*'"step": "state"'* | 125:*overlay*) skip "$caller: $kept" "not here: $last" ;;
+		*) is "$caller: $kept" "$rc $(field reason) $(field limit)" "137 limit write" ;;
+		esac
+	done
+	rm -rf "$state"
+	[ ! -e "$p/f" ] && pass "$caller: and not what they are laid over" || fail "$caller: the project was written"
+
+	# A directory that cannot be counted: named, and nothing runs.
+	if [ $caller = user ]; then
+		run --state-dir "$state" --home private=y -- sh -c 'mkdir "$HOME"/closed && chmod 0 "$HOME"/closed'
+		was=$rc
+		run --state-dir "$state" --home private=y --max-write 8M -- sh -c ': >ran'
+		if [ $was = 0 ]; then
+			is "$caller: a closed directory of before" "$rc" 125
+			like "$caller: is named" "$(cat "$work/out")" "*oc-nsrun: limit $state/*/closed: look at: Permission denied*hint: *"
+			[ ! -e "$p/ran" ] && pass "$caller: and nothing ran" || fail "$caller: and nothing ran"
+		else
+			skip "$caller: a closed directory of before" "no private home: $(cat "$work/out")"
+		fi
+		as "$caller" chmod -R u+rwx "$state"; rm -rf "$state"
+	fi
+
 	# What is not the command's to answer for, or changes nothing.
 	head -c 20000000 /dev/zero >"$p/old"; chown "$(stat -c %u:%g "$p")" "$p/old"
 	run --max-write 8M --limit inodes=40 -- sh -c 'cat old >/dev/null; head -c 1000000 /dev/zero >new; sleep 1'
