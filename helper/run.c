@@ -16,7 +16,9 @@
 #include "host/identity.h"
 #include "host/request.h"
 #include "opts.h"
+#include "overlay.h"
 #include "plan/plan.h"
+#include "run/absent.h"
 #include "run/handback.h"
 #include "run/log.h"
 #include "run/probe.h"
@@ -79,28 +81,37 @@ exit_status(const struct nsrun_run *run, const struct nsrun_err *err)
 	return run->deadline_hit ? 124 : HELPER_FAILED;
 }
 
-/* What was made at a name that a mask kept, by whomever, stands beside it. */
+/*
+ * What was made at a name that a mask kept, by whomever, stands beside it; what
+ * was put in a masked one's place may have been seen.
+ */
 static void
 tell_violations(struct nsrun_run *run, const struct opts *opts)
 {
-	char name[256], moved[PATH_MAX + 256];
+	struct nsrun_violation v;
+	char moved[PATH_MAX + 256];
 	const char *path;
 
 	nsrun_run_wait_janitor(run);
-	while ((path = nsrun_run_violation(run, name))) {
+	while ((path = nsrun_run_violation(run, &v))) {
+		bool replaced = v.what == NSRUN_VIOLATION_REPLACED;
+		const char *what = replaced ? "replaced" : "appeared";
 		struct nsrun_err err = NSRUN_ERR_INIT;
 		int n = (int)(strrchr(path, '/') - path);
 
 		*moved = '\0';
-		if (*name)
-			snprintf(moved, sizeof moved, "%.*s/%s", n, path, name);
-		nsrun_err_rule(&err, NSRUN_STEP_MASK, *moved ?
+		if (*v.moved)
+			snprintf(moved, sizeof moved, "%.*s/%s", n, path,
+			    v.moved);
+		nsrun_err_rule(&err, NSRUN_STEP_MASK, replaced ?
+		    "was replaced from outside, and masked again a moment"
+		    " later" : *moved ?
 		    "appeared at a masked name and was moved aside" :
 		    "appeared at a masked name and cannot be moved", path,
 		    *moved ? moved : NULL);
 		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &err);
-		nsrun_status_violation(opts->status_fd, path, moved);
-		nsrun_log_violation(opts->log_fd, path, moved);
+		nsrun_status_violation(opts->status_fd, path, what, moved);
+		nsrun_log_violation(opts->log_fd, path, what, moved);
 	}
 }
 
@@ -296,7 +307,7 @@ release(struct nsrun_request *request, struct held *held)
 
 /* With the session's directories on the host, where they are asked for. */
 static int
-run_session(struct opts *opts, int signal_fd, int watch_fd,
+run_with_temp(struct opts *opts, int signal_fd, int watch_fd,
     struct nsrun_err *err)
 {
 	struct held held = { NSRUN_TEMP_INIT, NSRUN_HOME_KEEP_INIT };
@@ -305,6 +316,24 @@ run_session(struct opts *opts, int signal_fd, int watch_fd,
 	if (hold(opts->request, &held, err) == 0)
 		status = run_request(opts, &held, signal_fd, watch_fd, err);
 	release(opts->request, &held);
+	return status;
+}
+
+/* And with the project's overlay. */
+static int
+run_session(struct opts *opts, int signal_fd, int watch_fd,
+    struct nsrun_err *err)
+{
+	struct nsrun_err late = NSRUN_ERR_INIT;
+	struct overlay overlay;
+	int status;
+
+	if (overlay_begin(&overlay, opts->request, opts->dry_run, err) < 0)
+		return HELPER_FAILED;
+	status = run_with_temp(opts, signal_fd, watch_fd, err);
+	if (overlay_end(&overlay, &late) < 0)
+		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &late);
+	opts->request->overlay_item = NULL;
 	return status;
 }
 

@@ -35,7 +35,7 @@ struct nsrun_prep {
 	int	proc_fd;	/* the host's /proc, verified */
 	int	stdio_fds[3];	/* what becomes 0, 1, 2; -1: made inside */
 	int	return_fds[NSRUN_RETURNS_MAX];	/* memory, shared; see below */
-	int	keep_fds[3 + NSRUN_RETURNS_MAX];	/* what survives
+	int	keep_fds[4 + NSRUN_RETURNS_MAX];	/* what survives
 						   closing, ascending */
 	unsigned int n_keep;
 
@@ -111,8 +111,9 @@ struct nsrun_returned {
 };
 
 /*
- * What the child asks of the janitor, with a descriptor: the new root's tmpfs,
- * first of all, or the directory where to make `name`, or what to hold.
+ * What the child asks of the janitor, with a descriptor: first of all pid 1's
+ * pidfd or, without a pid namespace, the new root's tmpfs; then the directory
+ * where to make `name`, or what to hold.
  */
 struct nsrun_stub_request {
 	enum {
@@ -123,6 +124,7 @@ struct nsrun_stub_request {
 		NSRUN_STUB_USER,	/* its first user namespace */
 		NSRUN_STUB_MOUNTS,	/* its mount namespace */
 		NSRUN_STUB_MASKS,	/* what is mounted over masks */
+		NSRUN_STUB_TREE,	/* mount's, a root that is written */
 		NSRUN_STUB_ABSENT,	/* the directory of mounts' names */
 	}		what;
 	mode_t		mode;		/* with S_IFDIR, S_IFREG or

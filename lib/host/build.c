@@ -18,7 +18,6 @@
 #include "host/identity.h"
 #include "host/server.h"
 #include "host/session.h"
-#include "host/setid.h"
 #include "host/site.h"
 #include "host/stdio.h"
 #include "policy/embedded.h"
@@ -174,7 +173,7 @@ has_root_files(const struct nsrun_identity *who,
 
 /*
  * A set-ID bit on such a file would be an escape: a second filter keeps it from
- * being made, and no file may have it already.
+ * being made, and the scan refuses a file that has it already.
  */
 static int
 guard_root_files(struct nsrun_build *b)
@@ -182,16 +181,8 @@ guard_root_files(struct nsrun_build *b)
 	const struct nsrun_identity *who = &b->plan->identity;
 	bool any = false;
 
-	for (size_t i = 0; i < b->n_roots; i++) {
-		if (!has_root_files(who, &b->roots[i]))
-			continue;
-		any = true;
-		if (who->host_uid == 0 || nsrun_identity_maps(who,
-		    &b->roots[i].pin))
-			if (nsrun_setid_check(b->roots[i].pin.fd,
-			    b->roots[i].path, b->err) < 0)
-				return -1;
-	}
+	for (size_t i = 0; i < b->n_roots; i++)
+		any |= has_root_files(who, &b->roots[i]);
 	if (!any && who->host_uid != 0 && who->host_gid != 0)
 		return 0;
 	/* Who has namespaces inside could give files capabilities, too. */
@@ -307,7 +298,7 @@ add_tree(struct nsrun_build *b)
 	    nsrun_build_credentials(b) < 0)
 		return -1;
 	if (nsrun_build_roots(b) < 0 || nsrun_build_git(b) < 0 ||
-	    nsrun_build_masks(b) < 0)
+	    nsrun_build_walk(b) < 0 || nsrun_build_masks(b) < 0)
 		return -1;
 	/* With all that covers a place: it looks at what can be reached. */
 	return nsrun_build_scan(b);
@@ -396,7 +387,7 @@ build(struct nsrun_build *b)
 		return build_unsandboxed(b);
 	if (nsrun_build_git_command(b) < 0 || nsrun_build_open_roots(b) < 0 ||
 	    nsrun_identity_decide(plan, b->request, b->project, b->roots,
-	    b->n_roots, b->err) < 0 ||
+	    b->n_roots, b->err) < 0 || nsrun_build_overlay(b) < 0 ||
 	    find_user(b) < 0 || nsrun_build_cwd(b) < 0 ||
 	    set_network(b) < 0 || set_limits(b) < 0 ||
 	    nsrun_build_cgroup(b) < 0 ||
@@ -431,6 +422,8 @@ fill(struct nsrun_build *b)
 		rc = nsrun_plan_check(b->plan, b->err);
 	for (size_t i = 0; i < b->n_roots; i++)
 		nsrun_fd_close(&b->roots[i].pin.fd);
+	nsrun_fd_close(&b->lower_fd);
+	nsrun_build_walk_deinit(b);
 	nsrun_session_free(b->own_session);
 	return rc;
 }
@@ -442,7 +435,7 @@ nsrun_build_plan(struct nsrun_plan **plan, const struct nsrun_session *session,
 	struct nsrun_profile profile;
 	struct nsrun_build b = {
 		.session = session, .request = request, .home_fd = -1,
-		.err = err,
+		.lower_fd = -1, .merged_fd = -1, .err = err,
 	};
 	int rc = -1;
 

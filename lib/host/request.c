@@ -13,6 +13,7 @@
 #include "host/keys.h"
 #include "host/masks.h"
 #include "host/server.h"
+#include "host/store.h"
 
 struct nsrun_request *
 nsrun_request_new(void)
@@ -163,6 +164,15 @@ set_temp(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 }
 
 static int
+set_overlay(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	if (strcmp(value, NSRUN_REQUEST_OWN) &&
+	    nsrun_store_check_name(value, err) < 0)
+		return -1;
+	return copy(r, &r->overlay, value, err);
+}
+
+static int
 set_server(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 {
 	if (nsrun_server_check(value, err) < 0)
@@ -300,6 +310,8 @@ const struct nsrun_request_word nsrun_request_words[] = {
 	{ "profile", "NAME", "what the command may see and use (shell)",
 	    set_profile },
 	{ "project", "DIR", "the tree it works on, writable", set_project },
+	{ "overlay-project", "[=NAME]", "keep what it writes there apart",
+	    set_overlay },
 	{ "cwd", "DIR", "working directory, in a granted root", set_cwd },
 	{ "ro", "DIR", "one more tree, read-only", add_ro },
 	{ "rw", "DIR", "one more tree, writable", add_rw },
@@ -310,14 +322,13 @@ const struct nsrun_request_word nsrun_request_words[] = {
 	{ "env", "NAME[=VALUE]", "grant or set a variable", add_env },
 	{ "temp", "private|host", "TMPDIR: in memory, or the same path outside",
 	    set_temp },
-	{ "home", "tmpfs|private[=NAME]|overlay[=DIR]",
-	    "in memory, on disk, or over a real one",
+	{ "home", "KIND", "tmpfs, private[=NAME] or overlay[=DIR]",
 	    nsrun_request_set_home },
 	{ "home-keep", "NAME", "keep what is written over an overlay home",
 	    nsrun_request_set_home_keep },
-	{ "state-dir", "DIR", "where what is kept is kept",
+	{ "state-dir", "DIR", "where homes are kept",
 	    nsrun_request_set_state_dir },
-	{ "credential", "PATH[:DEST]", "a file of the host's, read-only",
+	{ "credential", "PATH[:DEST]", "a file for the home, read-only",
 	    nsrun_request_add_credential },
 	{ "credential-copy", "PATH[:DEST]", "a copy of one, to be written",
 	    nsrun_request_add_credential_copy },

@@ -82,6 +82,10 @@ check_overlay(const struct nsrun_mount *m, struct nsrun_err *err)
 	    !S_ISDIR(m->pin.type)))
 		return broken(err, "an overlay's pin is its one layer",
 		    m->target);
+	if (m->flags & NSRUN_MOUNT_MADE && (m->flags & NSRUN_MOUNT_PINNED ||
+	    m->hidden || m->pin.fd < 0))
+		return broken(err, "an overlay that is made is one descriptor",
+		    m->target);
 	if (m->hidden && n != 1)
 		return broken(err, "an overlay hides what is in its one layer",
 		    m->target);

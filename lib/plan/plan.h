@@ -233,6 +233,7 @@ struct nsrun_plan {
 	const char		**granted;	/* names in env */
 	size_t			n_granted;
 	const char		*server;	/* a trusted one; NULL: none */
+	const char		*repository;	/* that git writes; or NULL */
 	char			**argv;		/* NULL at the end */
 	size_t			n_argv;
 	struct nsrun_return	*returns;

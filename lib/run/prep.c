@@ -160,6 +160,7 @@ sort_keep(struct nsrun_prep *prep)
 	keep(prep, prep->channel_fd);
 	keep(prep, prep->control_fd);
 	keep(prep, prep->watch_fd);
+	keep(prep, prep->plan->process.sync_fd);
 	for (size_t i = 0; i < prep->plan->n_returns; i++)
 		keep(prep, prep->return_fds[i]);
 }

@@ -129,7 +129,8 @@ put_limits(int fd, const struct nsrun_run *run)
 }
 
 void
-nsrun_status_violation(int fd, const char *path, const char *moved)
+nsrun_status_violation(int fd, const char *path, const char *what,
+    const char *moved)
 {
 	struct nsrun_record r;
 
@@ -137,6 +138,7 @@ nsrun_status_violation(int fd, const char *path, const char *moved)
 		return;
 	nsrun_json_string(&r.json, "path", path);
 	nsrun_json_string(&r.json, "moved", *moved ? moved : NULL);
+	nsrun_json_string(&r.json, "what", what);
 	nsrun_record_finish(&r, fd);
 }
 
