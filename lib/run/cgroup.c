@@ -81,7 +81,10 @@ read_key(int dir_fd, const char *file, const char *key)
 	return value;
 }
 
-/* One level of two: a scope has no children of ours. */
+/* Below a scope whose command may mount a cgroup file system. */
+static const char leaf[] = "leaf";
+
+/* One level of two: a scope has no children of ours but the leaf. */
 static void
 destroy(int base_fd, int dir_fd, const char *name)
 {
@@ -102,9 +105,13 @@ destroy(int base_fd, int dir_fd, const char *name)
 		poll(&fds, 1, 100);
 	}
 	/* The last may still be on its way out. */
-	for (int i = 0; i < 100 && unlinkat(base_fd, name, AT_REMOVEDIR) < 0 &&
-	    errno == EBUSY; i++)
+	for (int i = 0; i < 100; i++) {
+		unlinkat(dir_fd, leaf, AT_REMOVEDIR);
+		if (unlinkat(base_fd, name, AT_REMOVEDIR) == 0 ||
+		    errno != EBUSY)
+			break;
 		poll(NULL, 0, 10);
+	}
 }
 
 /* An exclusive lock says that nobody supervises it, or that we do. */
@@ -347,6 +354,31 @@ nsrun_cgroup_open(struct nsrun_cgroup *cgroup,
 	return -1;
 }
 
+int
+nsrun_cgroup_add_leaf(struct nsrun_cgroup *cgroup, uid_t uid,
+    struct nsrun_err *err)
+{
+	if (cgroup->dir_fd < 0 && nsrun_cgroup_is_open_to(uid))
+		return nsrun_err_rule(err, NSRUN_STEP_CGROUP, "could be"
+		    " controlled by the command with --nesting: use --cgroup"
+		    " require, or mount cgroup2 with nsdelegate",
+		    "the caller's cgroup", NULL);
+	if (cgroup->dir_fd < 0)
+		return 0;
+	if (mkdirat(cgroup->dir_fd, leaf, 0700) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_CGROUP, "mkdir", leaf,
+		    NULL);
+	cgroup->leaf_fd = openat(cgroup->dir_fd, leaf, O_RDONLY | O_DIRECTORY |
+	    O_NOFOLLOW | O_CLOEXEC);
+	if (cgroup->leaf_fd < 0 || nsrun_fd_raise(&cgroup->leaf_fd) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_CGROUP, "open", leaf,
+		    NULL);
+	if (write_file(cgroup->dir_fd, "cgroup.max.descendants", "1") < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_CGROUP, "write",
+		    "cgroup.max.descendants", "1");
+	return 0;
+}
+
 void
 nsrun_cgroup_kill(const struct nsrun_cgroup *cgroup)
 {
@@ -379,6 +411,7 @@ nsrun_cgroup_deinit(struct nsrun_cgroup *cgroup)
 {
 	nsrun_fd_close(&cgroup->memory_fd);
 	nsrun_fd_close(&cgroup->pids_fd);
+	nsrun_fd_close(&cgroup->leaf_fd);
 	if (cgroup->dir_fd >= 0)
 		destroy(cgroup->base_fd, cgroup->dir_fd, cgroup->name);
 	nsrun_fd_close(&cgroup->dir_fd);

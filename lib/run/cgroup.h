@@ -19,6 +19,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "nsrun.h"
 #include "plan/cgroup.h"
@@ -53,6 +54,7 @@ int nsrun_cgroup_own(char path[PATH_MAX], struct nsrun_err *err);
 struct nsrun_cgroup {
 	int	base_fd;	/* shared lock; -1: there is no cgroup */
 	int	dir_fd;		/* the scope, locked; for CLONE_INTO_CGROUP */
+	int	leaf_fd;	/* instead of that, one below; or -1 */
 	int	self_fd;	/* where we moved ourselves; -1: nowhere */
 	int	memory_fd;	/* memory.events and pids.events: POLLPRI when
 				   they change; -1: not to be watched */
@@ -60,8 +62,8 @@ struct nsrun_cgroup {
 	unsigned int controllers;	/* that the scope has */
 	char	name[40], self_name[40];
 };
-#define NSRUN_CGROUP_INIT { .base_fd = -1, .dir_fd = -1, .self_fd = -1, \
-	.memory_fd = -1, .pids_fd = -1 }
+#define NSRUN_CGROUP_INIT { .base_fd = -1, .dir_fd = -1, .leaf_fd = -1, \
+	.self_fd = -1, .memory_fd = -1, .pids_fd = -1 }
 
 /*
  * Make a scope and write its settings. 0 with dir_fd -1: the plan wants none,
@@ -69,6 +71,17 @@ struct nsrun_cgroup {
  */
 int nsrun_cgroup_open(struct nsrun_cgroup *cgroup,
     const struct nsrun_cgroup_plan *plan, struct nsrun_err *err);
+
+/*
+ * For a command that can mount a cgroup file system: it is born one below the
+ * scope, where no limit is, and the root of what it sees is that. It makes none
+ * below that. Where there is no scope, ours must not be uid's to control.
+ */
+int nsrun_cgroup_add_leaf(struct nsrun_cgroup *cgroup, uid_t uid,
+    struct nsrun_err *err);
+
+/* cgroup_find.c: could uid, in a namespace, control the cgroup we are in? */
+bool nsrun_cgroup_is_open_to(uid_t uid);
 
 /* Kill all in it, at once; a killed one takes no more in. */
 void nsrun_cgroup_kill(const struct nsrun_cgroup *cgroup);

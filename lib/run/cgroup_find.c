@@ -120,6 +120,33 @@ nsrun_cgroup_own(char path[PATH_MAX], struct nsrun_err *err)
 	return find_own(path, &top, err);
 }
 
+/*
+ * With nsdelegate the kernel keeps the root of a cgroup namespace from being
+ * controlled inside; without, it is its owner's.
+ */
+bool
+nsrun_cgroup_is_open_to(uid_t uid)
+{
+	struct nsrun_err ignored = NSRUN_ERR_INIT;
+	char path[PATH_MAX], file[PATH_MAX + 16], *mounts, *at;
+	struct stat st;
+	bool kept = false;
+
+	if (nsrun_cgroup_own(path, &ignored) < 0)
+		return false;
+	snprintf(file, sizeof file, "%s/cgroup.procs", path);
+	if (stat(file, &st) < 0 || st.st_uid != uid)
+		return false;
+	mounts = nsrun_file_read("/proc/self/mountinfo", MAX_TEXT);
+	at = mounts ? strstr(mounts, " - cgroup2 ") : NULL;
+	if (at) {
+		at[strcspn(at, "\n")] = '\0';
+		kept = strstr(at, "nsdelegate");
+	}
+	free(mounts);
+	return !kept;
+}
+
 static bool
 is_marked(const char *path)
 {

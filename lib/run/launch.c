@@ -95,6 +95,7 @@ nsrun_run_close_others(const struct nsrun_run *run, int more)
 		run->janitor_fd, run->report_fd, run->command_fd, more,
 		run->cgroup.base_fd, run->cgroup.dir_fd, run->cgroup.self_fd,
 		run->cgroup.memory_fd, run->cgroup.pids_fd,
+		run->cgroup.leaf_fd,
 		run->budget.socket_fd, run->budget.userns_fd,
 		run->relays[0].from_fd, run->relays[0].to_fd,
 		run->relays[1].from_fd, run->relays[1].to_fd,
@@ -377,7 +378,10 @@ nsrun_launch(struct nsrun_run *run, struct nsrun_err *err)
 	    nsrun_prepared_build(&p, run, err) == 0 &&
 	    allocate_relays(run, err) == 0 &&
 	    nsrun_budget_open(&run->budget, run->plan, err) == 0 &&
-	    nsrun_cgroup_open(&run->cgroup, &run->plan->cgroup, err) == 0) {
+	    nsrun_cgroup_open(&run->cgroup, &run->plan->cgroup, err) == 0 &&
+	    (!run->plan->nesting ||
+	    nsrun_cgroup_add_leaf(&run->cgroup, run->plan->identity.host_uid,
+	    err) == 0)) {
 		nsrun_prepare_for_cgroup(&p.prep, run);
 		nsrun_netns_prepare(&p.prep);
 		rc = clone_blocked(&p.prep, run, err);

@@ -45,7 +45,8 @@ nsrun_prepare_limits(struct nsrun_prep *prep, struct nsrun_err *err)
 void
 nsrun_prepare_for_cgroup(struct nsrun_prep *prep, const struct nsrun_run *run)
 {
-	prep->cgroup_fd = run->cgroup.dir_fd;
+	prep->cgroup_fd = run->cgroup.leaf_fd >= 0 ? run->cgroup.leaf_fd :
+	    run->cgroup.dir_fd;
 	if (prep->cgroup_fd < 0 || !prep->plan->profile ||
 	    !(run->cgroup.controllers & NSRUN_CONTROLLER_PIDS))
 		return;
