@@ -186,11 +186,13 @@ look_at_place(struct nsrun_watch *w, struct nsrun_watch_place *p)
 	struct nsrun_watch_object now = look(parent->fd, name,
 	    AT_SYMLINK_NOFOLLOW, &p->now);
 
-	if (is_same(&now, &p->now) && (p->fd >= 0 || now.type != S_IFDIR))
+	if (is_same(&now, &p->now) && (p->fd >= 0 || p->is_beyond ||
+	    now.type != S_IFDIR))
 		return false;
 	nsrun_fd_close(&p->fd);
 	if (now.type == S_IFDIR)
 		p->fd = open_dir(w, parent->fd, name);
+	p->is_beyond = now.type == S_IFDIR && p->fd < 0;
 	/* What was opened counts: it may be another one by now. */
 	p->now = p->fd >= 0 ? look(p->fd, "", AT_EMPTY_PATH, &now) : now;
 	return true;

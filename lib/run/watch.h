@@ -57,7 +57,8 @@ struct nsrun_watch {
 		ssize_t	parent;	/* NONE: a root */
 		size_t	mount;	/* whose target begins with its path, */
 		size_t	length;	/* of so many bytes */
-		int	fd;	/* -1: no directory is there */
+		int	fd;	/* -1: no directory is there, */
+		bool	is_beyond;	/* or it cannot be opened */
 		bool	changed;
 		struct nsrun_watch_object now;
 	}	*places;
