@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* oc-nsrun home: the homes that are kept, and their end. */
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,6 +64,7 @@ static int
 act(const char *dir, char *argv[], struct nsrun_err *err)
 {
 	struct nsrun_store store;
+	char path[NSRUN_STORE_PATH];
 	int rc = 0;
 
 	if (!*argv || (strcmp(*argv, "list") && strcmp(*argv, "release")))
@@ -71,6 +74,12 @@ act(const char *dir, char *argv[], struct nsrun_err *err)
 		return nsrun_err_rule(err, NSRUN_STEP_OPTION, argv[1] ?
 		    "takes no argument" : "wants private=NAME or overlay=NAME",
 		    *argv, NULL);
+	if (nsrun_store_where(path, dir, err) < 0)
+		return -1;
+	/* None is made to be looked at. */
+	if (access(path, F_OK) < 0 && errno == ENOENT)
+		return !strcmp(*argv, "list") ? 0 : nsrun_err_sys(err,
+		    NSRUN_STEP_STATE, "open", path, NULL);
 	if (nsrun_store_open(&store, dir, err) < 0)
 		return -1;
 	if (!strcmp(*argv, "list"))

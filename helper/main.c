@@ -20,6 +20,9 @@ static const struct {
 	{ "scan", scan_main },
 	{ "git", git_main },
 	{ "home", home_main },
+	{ "diff", changes_main },
+	{ "apply", changes_main },
+	{ "discard", changes_main },
 };
 
 static int

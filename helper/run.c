@@ -16,6 +16,7 @@
 #include "host/identity.h"
 #include "host/request.h"
 #include "opts.h"
+#include "overlay.h"
 #include "plan/plan.h"
 #include "run/absent.h"
 #include "run/handback.h"
@@ -261,7 +262,8 @@ hold(struct nsrun_request *request, struct held *held, struct nsrun_err *err)
 	uid_t uid;
 	gid_t gid;
 
-	if (nsrun_home_hold(&held->home, request, err) < 0)
+	if (nsrun_identity_record(request, err) < 0 ||
+	    nsrun_home_hold(&held->home, request, err) < 0)
 		return -1;
 	if (!request->host_temp)
 		return 0;
@@ -287,7 +289,7 @@ release(struct nsrun_request *request, struct held *held)
 
 /* With the session's directories on the host, where they are asked for. */
 static int
-run_session(struct opts *opts, int signal_fd, int watch_fd,
+run_with_temp(struct opts *opts, int signal_fd, int watch_fd,
     struct nsrun_err *err)
 {
 	struct held held = { NSRUN_TEMP_INIT, NSRUN_HOME_KEEP_INIT };
@@ -296,6 +298,24 @@ run_session(struct opts *opts, int signal_fd, int watch_fd,
 	if (hold(opts->request, &held, err) == 0)
 		status = run_request(opts, &held, signal_fd, watch_fd, err);
 	release(opts->request, &held);
+	return status;
+}
+
+/* And with the project's overlay. */
+static int
+run_session(struct opts *opts, int signal_fd, int watch_fd,
+    struct nsrun_err *err)
+{
+	struct nsrun_err late = NSRUN_ERR_INIT;
+	struct overlay overlay;
+	int status;
+
+	if (overlay_begin(&overlay, opts->request, opts->dry_run, err) < 0)
+		return HELPER_FAILED;
+	status = run_with_temp(opts, signal_fd, watch_fd, err);
+	if (overlay_end(&overlay, &late) < 0)
+		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &late);
+	opts->request->overlay_item = NULL;
 	return status;
 }
 

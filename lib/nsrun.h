@@ -133,9 +133,10 @@ void nsrun_plan_free(struct nsrun_plan *plan);
  * stands in its place; values of variables are those of now.
  *
  * `grants` says what the words of a session may say: project, ro, rw, as, temp,
- * on-hazard; and cwd, mask, env, network, which a launch may say again, of
- * these only what was granted. Everything else is said by each launch, in the
- * request of nsrun_session_plan(), which is nsrun_plan_new() for a session.
+ * on-hazard; and cwd, mask, env, network and nesting, which a launch may say
+ * again, of these only what was granted. Everything else is said by each
+ * launch, in the request of nsrun_session_plan(), which is nsrun_plan_new() for
+ * a session.
  * Plans do not need their session any more; its temporary directory they do.
  *
  * An id is of the whole process. Registered again with the same grants it is
@@ -189,7 +190,7 @@ struct nsrun_result {
 	uint64_t	grown_bytes;	/* of what it may write, where that is
 					   watched; or 0 */
 	uint64_t	grown_inodes;
-	unsigned int	n_returned;	/* credentials handed back to the host */
+	unsigned int	n_returned;	/* credentials handed back */
 	unsigned int	n_not_returned;	/* changed, but they could not be */
 };
 

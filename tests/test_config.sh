@@ -49,6 +49,21 @@ for caller in $callers; do
 	status "$caller: none" 0 run -- true
 	status "$caller: another" 125 run --project "$d/other" -- true
 	like "$caller: ... says which" "$said" "*project $d/other: is not granted by *"
+	# A home that is read, and credentials, are roots in this respect.
+	echo key >"$d/shared/key"; echo key >"$d/shared/in/key"; echo key >"$d/other/key"
+	chown "$(stat -c %u:%g "$p")" "$d"/*/key "$d/shared/in/key"
+	status "$caller: homes that are empty" 0 run --home private --state-dir "$d/state" -- true
+	status "$caller: a home that may be read" 0 run --home overlay="$d/shared" -- true
+	status "$caller: another" 125 run --home overlay="$d/other" -- true
+	like "$caller: ... says so" "$said" "*home $d/other: is not granted by *"
+	status "$caller: the caller's own" 125 run --home overlay -- true
+	for option in credential credential-copy; do
+		status "$caller: a $option that may be read" 0 run --$option "$d/shared/key:k" -- true
+		status "$caller: another" 125 run --$option "$d/other/key:k" -- true
+		like "$caller: ... says so" "$said" "*credential $d/other/key: is not granted by *"
+	done
+	status "$caller: a credential to be returned, which may be read" 125 run --credential-copy "$d/shared/key:k" --credential-return -- true
+	status "$caller: ... which may be written" 0 run --credential-copy "$d/shared/in/key:k" --credential-return -- true
 	ln -sfn "$d/other" "$p/link"
 	status "$caller: another, through a link" 125 run --project link -- true
 	status "$caller: a read-only root" 0 run --ro "$d/shared" -- true

@@ -253,9 +253,13 @@ int
 nsrun_mount_overlay(const struct nsrun_prep *prep, struct nsrun_child *child,
     size_t i, struct nsrun_err *err)
 {
+	const struct nsrun_mount *m = &prep->plan->mounts.v[i];
 	struct overlay o;
 	int rc;
 
+	if (m->flags & NSRUN_MOUNT_MADE)
+		return nsrun_mount_attach(prep, child, m->pin.fd, m, S_IFDIR,
+		    err);
 	o.n_fds = o.n = 0;
 	rc = mount_overlay(&o, prep, child, i, err);
 	while (o.n_fds > 0)

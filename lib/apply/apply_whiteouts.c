@@ -25,27 +25,34 @@ open_dir(int at, const char *name)
 	    O_CLOEXEC);
 }
 
+/* Two layers' directories of the same name; these are ours to close. */
+struct level {
+	int	upper, lower;
+};
+
+static void
+leave(struct level *l)
+{
+	nsrun_fd_close(&l->upper);
+	nsrun_fd_close(&l->lower);
+}
+
 /*
  * Directory `name` of both layers, made in the upper one as it is in the lower.
  * False: the lower one has none, so what is below cannot be seen.
  */
 static bool
-descend(int *upper, int *lower, const char *name)
+descend(struct level *below, int upper, int lower, const char *name)
 {
-	int up, low = openat(*lower, name, O_PATH | O_DIRECTORY | O_NOFOLLOW |
-	    O_CLOEXEC);
 	struct stat st;
 
-	nsrun_fd_close(lower);
-	*lower = low;
-	if (low < 0 || fstat(low, &st) < 0)
+	below->lower = openat(lower, name, O_PATH | O_DIRECTORY | O_NOFOLLOW |
+	    O_CLOEXEC);
+	if (below->lower < 0 || fstat(below->lower, &st) < 0 ||
+	    (mkdirat(upper, name, st.st_mode & 07777) < 0 && errno != EEXIST))
 		return false;
-	if (mkdirat(*upper, name, st.st_mode & 07777) < 0 && errno != EEXIST)
-		return false;
-	up = open_dir(*upper, name);
-	nsrun_fd_close(upper);
-	*upper = up;
-	return up >= 0;
+	below->upper = open_dir(upper, name);
+	return below->upper >= 0;
 }
 
 /*
@@ -67,36 +74,31 @@ check_made(int upper, const char *name)
 	return -1;
 }
 
+/* Below a directory that is there in both layers, or in neither. */
 static int
-hide(int upper_fd, int lower_fd, const char *path)
+hide(int upper, int lower, const char *path)
 {
-	nsrun_autoclose int upper = open_dir(upper_fd, ".");
-	nsrun_autoclose int lower = openat(lower_fd, ".",
-	    O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct level below = { -1, -1 };
+	size_t n = strcspn(path, "/");
 	char name[256];
+	int rc = 0;
 
-	if (upper < 0 || lower < 0)
+	if (n >= sizeof name) {
+		errno = ENAMETOOLONG;
 		return -1;
-	for (;;) {
-		size_t n = strcspn(path, "/");
-
-		if (n >= sizeof name) {
-			errno = ENAMETOOLONG;
-			return -1;
-		}
-		memcpy(name, path, n);
-		name[n] = '\0';
-		if (!path[n])
-			break;
-		if (!descend(&upper, &lower, name))
-			/* Something of an earlier launch's is in its place. */
-			return errno == ENOENT || errno == ENOTDIR ||
-			    errno == ELOOP ? 0 : -1;
-		path += n + 1;
 	}
-	if (mknodat(upper, name, S_IFCHR, makedev(0, 0)) == 0)
-		return 0;
-	return errno == EEXIST ? check_made(upper, name) : -1;
+	memcpy(name, path, n);
+	name[n] = '\0';
+	if (!path[n])
+		return mknodat(upper, name, S_IFCHR, makedev(0, 0)) == 0 ? 0 :
+		    errno == EEXIST ? check_made(upper, name) : -1;
+	if (descend(&below, upper, lower, name))
+		rc = hide(below.upper, below.lower, path + n + 1);
+	/* Or something of an earlier launch's is in its place. */
+	else if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+		rc = -1;
+	leave(&below);
+	return rc;
 }
 
 int

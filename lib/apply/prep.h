@@ -35,7 +35,7 @@ struct nsrun_prep {
 	int	proc_fd;	/* the host's /proc, verified */
 	int	stdio_fds[3];	/* what becomes 0, 1, 2; -1: made inside */
 	int	return_fds[NSRUN_RETURNS_MAX];	/* memory, shared; see below */
-	int	keep_fds[3 + NSRUN_RETURNS_MAX];	/* what survives
+	int	keep_fds[4 + NSRUN_RETURNS_MAX];	/* what survives
 						   closing, ascending */
 	unsigned int n_keep;
 

@@ -99,6 +99,15 @@ static const struct {
 	{ NSRUN_STEP_MOUNT, EINVAL, "open_tree",
 	    "something is mounted below this directory, or it is no longer"
 	    " mounted here" },
+	{ NSRUN_STEP_MOUNT, ENODEV, "overlay",
+	    "this kernel has no overlay file system, or its module is not"
+	    " loaded: modprobe overlay" },
+	{ NSRUN_STEP_MOUNT, EPERM, "overlay",
+	    "this kernel lets only root mount an overlay: Linux 5.11 is needed,"
+	    " and nothing that forbids it" },
+	{ NSRUN_STEP_MOUNT, EINVAL, "overlay",
+	    "the file system below cannot be a layer, or the one that is"
+	    " written to cannot be that; the kernel's log says which" },
 	{ NSRUN_STEP_MASK, ENOLCK, NULL,
 	    "locks want a directory of your own, mode 0700: /run/user/UID or"
 	    " /tmp/.oc-nsrun-UID.N" },
@@ -109,7 +118,7 @@ static const struct {
 	    "a container that covers parts of /proc forbids a new procfs; run"
 	    " it with an unmasked /proc (docker: --security-opt systempaths="
 	    "unconfined)" },
-	{ NSRUN_STEP_NETWORK, 0, NULL,
+	{ NSRUN_STEP_NETWORK, 0, "RTM_NEWLINK",
 	    "this host refuses a loopback device in a new network namespace;"
 	    " --network denied can do without" },
 	{ NSRUN_STEP_EXEC, ENOENT, "interpreter",

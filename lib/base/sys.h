@@ -87,6 +87,16 @@ sys_openat2(int dirfd, const char *path, uint64_t flags, uint64_t resolve)
 	return (int)syscall(SYS_openat2, dirfd, path, &how, sizeof how);
 }
 
+#define SYS_RENAME_NOREPLACE	1
+#define SYS_RENAME_EXCHANGE	2
+
+static inline int
+sys_renameat2(int from_fd, const char *from, int to_fd, const char *to,
+    unsigned int flags)
+{
+	return (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, flags);
+}
+
 static inline int
 sys_close_range(unsigned int first, unsigned int last, unsigned int flags)
 {

@@ -298,7 +298,7 @@ add_tree(struct nsrun_build *b)
 	    nsrun_build_credentials(b) < 0)
 		return -1;
 	if (nsrun_build_roots(b) < 0 || nsrun_build_git(b) < 0 ||
-	    nsrun_build_masks(b) < 0)
+	    nsrun_build_walk(b) < 0 || nsrun_build_masks(b) < 0)
 		return -1;
 	/* With all that covers a place: it looks at what can be reached. */
 	return nsrun_build_scan(b);
@@ -387,7 +387,7 @@ build(struct nsrun_build *b)
 		return build_unsandboxed(b);
 	if (nsrun_build_git_command(b) < 0 || nsrun_build_open_roots(b) < 0 ||
 	    nsrun_identity_decide(plan, b->request, b->project, b->roots,
-	    b->n_roots, b->err) < 0 ||
+	    b->n_roots, b->err) < 0 || nsrun_build_overlay(b) < 0 ||
 	    find_user(b) < 0 || nsrun_build_cwd(b) < 0 ||
 	    set_network(b) < 0 || set_limits(b) < 0 ||
 	    nsrun_build_cgroup(b) < 0 ||
@@ -422,6 +422,8 @@ fill(struct nsrun_build *b)
 		rc = nsrun_plan_check(b->plan, b->err);
 	for (size_t i = 0; i < b->n_roots; i++)
 		nsrun_fd_close(&b->roots[i].pin.fd);
+	nsrun_fd_close(&b->lower_fd);
+	nsrun_build_walk_deinit(b);
 	nsrun_session_free(b->own_session);
 	return rc;
 }
@@ -433,7 +435,7 @@ nsrun_build_plan(struct nsrun_plan **plan, const struct nsrun_session *session,
 	struct nsrun_profile profile;
 	struct nsrun_build b = {
 		.session = session, .request = request, .home_fd = -1,
-		.err = err,
+		.lower_fd = -1, .merged_fd = -1, .err = err,
 	};
 	int rc = -1;
 

@@ -180,12 +180,13 @@ open_layer(struct nsrun_build *b, struct nsrun_mount *m)
 	if (check_layer(b, &root) < 0)
 		return -1;
 	layers[0] = b->home_layer = root.path;
+	b->layer_fd = root.pin.fd;	/* the plan's */
 	m->layers = layers;
 	/* Where it cannot be, what others may read is still readable. */
 	if (nsrun_identity_maps(&b->plan->identity, &root.pin) &&
 	    !nsrun_identity_try_maps(&b->plan->identity, &root, 1))
 		m->flags |= NSRUN_MOUNT_IDMAPPED;
-	m->hidden = nsrun_build_hidden(b, root.path);
+	m->hidden = nsrun_build_hidden(b);
 	return m->hidden ? 0 : -1;
 }
 

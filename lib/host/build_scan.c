@@ -19,8 +19,9 @@
 #include "plan/check.h"
 
 /* The plan's writable trees, and which entry each is. */
-struct trees {
+struct nsrun_build_trees {
 	const struct nsrun_build *b;
+	struct nsrun_scan	*scan;		/* NULL: there is no tree */
 	const struct nsrun_mounts *mounts;
 	struct nsrun_scan_root	*roots;
 	size_t			*entries;
@@ -47,18 +48,27 @@ nsrun_request_set_on_hazard(struct nsrun_request *request, const char *value,
 static bool
 is_tree(const struct nsrun_mount *m)
 {
+	if (m->kind == NSRUN_MOUNT_OVERLAY)
+		return m->flags & NSRUN_MOUNT_GRANT;
 	return m->kind == NSRUN_MOUNT_BIND && m->flags & NSRUN_MOUNT_PINNED &&
 	    !(m->flags & (NSRUN_MOUNT_RDONLY | NSRUN_MOUNT_KEPT)) &&
 	    S_ISDIR(m->pin.type);
+}
+
+/* Where on the host the tree is. */
+static const char *
+place_of(const struct nsrun_mount *m)
+{
+	return m->kind == NSRUN_MOUNT_OVERLAY ? m->layers[0] : m->source;
 }
 
 /* Is m the same place of t's tree as where t shows it? */
 static bool
 is_part(const struct nsrun_mount *m, const struct nsrun_mount *t)
 {
-	return nsrun_path_is_within(m->source, t->source) &&
+	return nsrun_path_is_within(place_of(m), place_of(t)) &&
 	    nsrun_path_is_within(m->target, t->target) &&
-	    !strcmp(m->source + strlen(t->source),
+	    !strcmp(place_of(m) + strlen(place_of(t)),
 	    m->target + strlen(t->target));
 }
 
@@ -73,7 +83,7 @@ lends(const struct nsrun_build *b, const struct nsrun_mount *m)
 }
 
 static int
-find_trees(struct nsrun_build *b, struct trees *trees)
+find_trees(struct nsrun_build *b, struct nsrun_build_trees *trees)
 {
 	const struct nsrun_mounts *mounts = &b->plan->mounts;
 
@@ -96,7 +106,8 @@ find_trees(struct nsrun_build *b, struct trees *trees)
 		if (k == trees->n) {
 			trees->entries[trees->n] = i;
 			trees->roots[trees->n++] = (struct nsrun_scan_root){
-				.path = m->source, .fd = m->pin.fd,
+				.path = place_of(m),
+				.fd = nsrun_build_host_fd(b, m),
 			};
 		}
 		trees->roots[k].lends |= lends(b, m);
@@ -144,15 +155,15 @@ exposure_by(const struct nsrun_mount *m, const struct nsrun_mount *t)
 static enum nsrun_exposure
 exposure(const void *arg, size_t root, const char *path)
 {
-	const struct trees *trees = arg;
+	const struct nsrun_build_trees *trees = arg;
 	size_t i = trees->entries[root];
 	const struct nsrun_mount *v = trees->mounts->v, *t = &v[i];
 	enum nsrun_exposure result = NSRUN_EXPOSURE_WRITABLE;
 	char inside[PATH_MAX];
 
-	if (strcmp(t->source, t->target)) {
+	if (strcmp(place_of(t), t->target)) {
 		if (snprintf(inside, sizeof inside, "%s%s", t->target,
-		    path + strlen(t->source)) >= (int)sizeof inside)
+		    path + strlen(place_of(t))) >= (int)sizeof inside)
 			return NSRUN_EXPOSURE_WRITABLE;
 		path = inside;
 	}
@@ -164,12 +175,39 @@ exposure(const void *arg, size_t root, const char *path)
 		if (result == NSRUN_EXPOSURE_WRITABLE &&
 		    nsrun_path_is_within(path, trees->b->git_objects[k]))
 			result = NSRUN_EXPOSURE_READONLY;
-	return result;
+	/* What is written through an overlay is a copy. */
+	return t->kind == NSRUN_MOUNT_OVERLAY &&
+	    result == NSRUN_EXPOSURE_WRITABLE ? NSRUN_EXPOSURE_READONLY :
+	    result;
+}
+
+struct each_git {
+	const struct nsrun_build *b;
+	int (*take)(void *to, const char *path, enum nsrun_exposure exposure);
+	void *to;
+};
+
+static int
+take_git(void *arg, size_t root, const char *path)
+{
+	const struct each_git *e = arg;
+
+	return e->take(e->to, path, exposure(e->b->trees, root, path));
+}
+
+int
+nsrun_build_each_git(const struct nsrun_build *b, int (*take)(void *to,
+    const char *path, enum nsrun_exposure exposure), void *to)
+{
+	struct each_git e = { .b = b, .take = take, .to = to };
+
+	return b->trees->scan ? nsrun_scan_each_git(b->trees->scan, take_git,
+	    &e, b->err) : 0;
 }
 
 /* Where something else of the plan's stands in a tree. */
 static void
-keep_targets(struct nsrun_scan *scan, const struct trees *trees)
+keep_targets(struct nsrun_scan *scan, const struct nsrun_build_trees *trees)
 {
 	char path[PATH_MAX];
 
@@ -181,19 +219,19 @@ keep_targets(struct nsrun_scan *scan, const struct trees *trees)
 
 		for (i++; i < trees->mounts->n; i++)
 			if (nsrun_path_is_within(v[i].target, t->target) &&
-			    snprintf(path, sizeof path, "%s%s", t->source,
-			    v[i].target + strlen(t->target)) <
+			    snprintf(path, sizeof path, "%s%s",
+			    place_of(t), v[i].target + strlen(t->target)) <
 			    (int)sizeof path)
 				nsrun_scan_keep(scan, path);
-		nsrun_scan_keep(scan, t->source);
+		nsrun_scan_keep(scan, place_of(t));
 	}
 }
 
 /* "a (socket), b/c (alias) and 3 more": as many as fit, one at least. */
 static int
 refuse(struct nsrun_build *b, struct nsrun_scan *scan,
-    const struct nsrun_scan_result *result, const struct trees *trees,
-    const char *rule)
+    const struct nsrun_scan_result *result,
+    const struct nsrun_build_trees *trees, const char *rule)
 {
 	char list[sizeof b->err->subject - 32] = "", name[sizeof list];
 	char subject[sizeof b->err->subject];
@@ -238,7 +276,7 @@ by_target(const void *pa, const void *pb)
 /* Fill in the cover of o; 0: it has one already. */
 static int
 make_shield(struct nsrun_build *b, struct nsrun_scan *scan,
-    const struct trees *trees, const struct nsrun_offender *o,
+    const struct nsrun_build_trees *trees, const struct nsrun_offender *o,
     struct nsrun_mount *m)
 {
 	struct nsrun_scan_dir *cover = NULL;
@@ -250,7 +288,11 @@ make_shield(struct nsrun_build *b, struct nsrun_scan *scan,
 		.kind = NSRUN_MOUNT_MASK, .flags = NSRUN_MOUNT_EXACT,
 		.shields = o->kind, .pin = o->pin,
 	};
-	if (o->kind == NSRUN_HAZARD_ALIAS) {
+	/* An earlier launch may have put something else there, or nothing. */
+	if (t->kind == NSRUN_MOUNT_OVERLAY) {
+		m->kind = NSRUN_MOUNT_HIDE;
+		m->flags |= NSRUN_MOUNT_NOLINK | NSRUN_MOUNT_OPTIONAL;
+	} else if (o->kind == NSRUN_HAZARD_ALIAS) {
 		m->kind = NSRUN_MOUNT_COVER;
 		m->source = t->target;
 		cover = nsrun_scan_cover_of(o, &m->pin);
@@ -264,13 +306,14 @@ make_shield(struct nsrun_build *b, struct nsrun_scan *scan,
 		    "a path is longer than any that can be covered", t->source,
 		    NULL);
 	m->target = path ? nsrun_build_text(b, "%s%s", t->target,
-	    path + strlen(t->source)) : NULL;
+	    path + strlen(place_of(t))) : NULL;
 	return m->target ? 1 : nsrun_err_nomem(b->err, "scan");
 }
 
 static int
 shield(struct nsrun_build *b, struct nsrun_scan *scan,
-    const struct nsrun_scan_result *result, const struct trees *trees)
+    const struct nsrun_scan_result *result,
+    const struct nsrun_build_trees *trees)
 {
 	struct nsrun_mount *v = malloc(result->n_offenders * sizeof *v);
 	size_t n = 0;
@@ -295,7 +338,7 @@ shield(struct nsrun_build *b, struct nsrun_scan *scan,
 
 static int
 decide(struct nsrun_build *b, struct nsrun_scan *scan,
-    const struct trees *trees)
+    const struct nsrun_build_trees *trees)
 {
 	const struct nsrun_scan_result *result;
 	enum nsrun_on_hazard on_hazard = b->request->on_hazard ?
@@ -318,20 +361,31 @@ decide(struct nsrun_build *b, struct nsrun_scan *scan,
 }
 
 int
+nsrun_build_walk(struct nsrun_build *b)
+{
+	struct nsrun_build_trees *trees = nsrun_arena_alloc(&b->plan->arena,
+	    sizeof *trees);
+
+	if (!trees)
+		return nsrun_err_nomem(b->err, "scan");
+	trees->b = b;
+	b->trees = trees;
+	if (find_trees(b, trees) < 0)
+		return -1;
+	return trees->n ? nsrun_scan_new(&trees->scan, trees->roots, trees->n,
+	    &b->profile->scan, b->err) : 0;
+}
+
+int
 nsrun_build_scan(struct nsrun_build *b)
 {
-	struct trees trees = { .b = b };
-	struct nsrun_scan *scan;
-	int rc;
+	return b->trees->scan ? decide(b, b->trees->scan, b->trees) : 0;
+}
 
-	if (find_trees(b, &trees) < 0)
-		return -1;
-	if (!trees.n)
-		return 0;
-	if (nsrun_scan_new(&scan, trees.roots, trees.n, &b->profile->scan,
-	    b->err) < 0)
-		return -1;
-	rc = decide(b, scan, &trees);
-	nsrun_scan_free(scan);
-	return rc;
+void
+nsrun_build_walk_deinit(struct nsrun_build *b)
+{
+	if (b->trees)
+		nsrun_scan_free(b->trees->scan);
+	b->trees = NULL;
 }

@@ -127,8 +127,7 @@ nsrun_credential_dest(struct nsrun_build *b, size_t i)
 	if (!b->home_layer)
 		return dest;
 	/* Where links of the home lead to it, it is there. */
-	rel = nsrun_build_in_layer(b, b->home_layer, dest + strlen(b->home) +
-	    1);
+	rel = nsrun_build_in_layer(b, dest + strlen(b->home) + 1);
 	return rel ? nsrun_build_text(b, "%s/%s", b->home, rel) :
 	    b->err->step != NSRUN_STEP_NONE ? NULL : dest;
 }

@@ -5,9 +5,12 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/err.h"
 #include "base/fd.h"
+
+enum { MAX_WAITS = 6000 };	/* half a minute */
 
 static int
 set_name(struct nsrun_request *r, const char *name, struct nsrun_err *err)
@@ -108,22 +111,41 @@ make_part(const struct nsrun_home_keep *keep, const char *part,
 	return 0;
 }
 
-/* Who uses it at the same time can be told from who uses it alone. */
+bool
+nsrun_home_lock(const struct nsrun_home_keep *keep, short type)
+{
+	struct flock lock = { .l_type = type, .l_whence = SEEK_SET };
+
+	return fcntl(keep->users_fd, F_OFD_SETLK, &lock) == 0;
+}
+
+/*
+ * The first of those that use it at the same time keeps the others waiting
+ * until it has filled it: milliseconds, unless somebody stopped it.
+ */
 static int
 join_users(struct nsrun_home_keep *keep, struct nsrun_err *err)
 {
-	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+	static const struct timespec pause = { 0, 5000000 };
+	int tries = 0;
 
 	keep->users_fd = openat(keep->item.fd, "users", O_RDWR | O_CREAT |
 	    O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (keep->users_fd < 0)
 		return nsrun_err_sys(err, NSRUN_STEP_STATE, "open",
 		    keep->item.path, "users");
-	/* Waits for one that is just making or removing something in it. */
-	while (fcntl(keep->users_fd, F_OFD_SETLKW, &lock) < 0)
-		if (errno != EINTR)
-			return nsrun_err_sys(err, NSRUN_STEP_STATE, "lock",
+	keep->first = nsrun_home_lock(keep, F_WRLCK);
+	while (!keep->first && !nsrun_home_lock(keep, F_RDLCK)) {
+		if (errno != EAGAIN && errno != EACCES)
+			return nsrun_err_sys(err, NSRUN_STEP_STATE, "fcntl",
 			    keep->item.path, "users");
+		if (++tries > MAX_WAITS) {
+			errno = EWOULDBLOCK;
+			return nsrun_err_sys(err, NSRUN_STEP_STATE, "lock",
+			    keep->item.path, NULL);
+		}
+		nanosleep(&pause, NULL);
+	}
 	return 0;
 }
 

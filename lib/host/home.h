@@ -21,7 +21,9 @@ struct nsrun_home_keep {
 	struct nsrun_arena	arena;
 	struct nsrun_store	store;
 	struct nsrun_store_item	item;
-	int			users_fd;	/* read-locked by each of them */
+	int			users_fd;	/* each has a read lock on it */
+	bool			first;		/* of those that use it now:
+						   a write lock, until filled */
 	const char		**stubs;	/* beneath part: files that are
 						   there to be mounted on */
 	size_t			n_stubs;
@@ -51,12 +53,17 @@ int nsrun_home_fill(struct nsrun_home_keep *keep,
 int nsrun_home_release(struct nsrun_home_keep *keep,
     struct nsrun_request *request, struct nsrun_err *err);
 
+/* Lock its users' file, F_WRLCK or F_RDLCK, without waiting; false: not. */
+bool nsrun_home_lock(const struct nsrun_home_keep *keep, short type);
+
 /* home_fill.c: take away what fill made only to mount something on it, in the
  * item's directory dir. */
 void nsrun_home_remove_stubs(struct nsrun_home_keep *keep, const char *dir);
 
-/* Of the state directory: the kind of the request's item, NULL where it needs
- * none; and its part that is the home, or holds upper and work of an overlay. */
+/*
+ * Of the state directory: the kind of the request's item, NULL where it needs
+ * none; and its part that is the home, or holds upper and work of an overlay.
+ */
 const char *nsrun_home_kind(const struct nsrun_request *request);
 const char *nsrun_home_part(const struct nsrun_request *request);
 

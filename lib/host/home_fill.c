@@ -29,7 +29,6 @@ struct fill {
 	const struct nsrun_mount *home;
 	int			part_fd;
 	int			layer_fd;	/* beneath it; -1: none */
-	bool			alone;		/* no other launch uses it */
 	struct nsrun_err	*err;
 };
 
@@ -54,7 +53,7 @@ open_beneath(int fd, const char *path, uint64_t flags)
 	    O_CLOEXEC, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
-/* The directory that path, relative, is in; *name is what it is called there. */
+/* The directory that path, relative, is in; *name is its name there. */
 static int
 open_parent(int fd, const char *path, const char **name)
 {
@@ -217,13 +216,14 @@ put_copy(struct fill *f, const char *path, const struct nsrun_mount *m)
 	char temp[48];
 	uint64_t number;
 	struct stat st;
+	int rc = 0;
 
 	if (dir < 0 || clear_whiteout(f, dir, name) < 0)
 		return fail(f, "open", path);
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		if (S_ISDIR(st.st_mode))
 			return in_the_way(f, path);
-		if (!f->alone && S_ISREG(st.st_mode))
+		if (!f->keep->first && S_ISREG(st.st_mode))
 			return 0;
 	}
 	if (getrandom(&number, sizeof number, 0) != sizeof number)
@@ -233,13 +233,16 @@ put_copy(struct fill *f, const char *path, const struct nsrun_mount *m)
 	fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fail(f, "create", path);
-	if (write_all(fd, m->data, m->n_data) == 0 &&
-	    fchown(fd, who->host_uid, who->host_gid) == 0 &&
-	    renameat(dir, temp, dir, name) == 0)
-		return 0;
-	fail(f, "write", path);
-	unlinkat(dir, temp, 0);
-	return -1;
+	if (write_all(fd, m->data, m->n_data) < 0 ||
+	    fchown(fd, who->host_uid, who->host_gid) < 0)
+		rc = fail(f, "write", path);
+	else if (f->keep->first ? renameat(dir, temp, dir, name) < 0 :
+	    /* Who came after us may be as far as we are. */
+	    linkat(dir, temp, dir, name, 0) < 0 && errno != EEXIST)
+		rc = fail(f, "rename", path);
+	if (rc < 0 || !f->keep->first)
+		unlinkat(dir, temp, 0);
+	return rc;
 }
 
 /* Does an earlier entry cover the place? Then it is not the home's. */
@@ -288,15 +291,6 @@ make_places(struct fill *f)
 			return -1;
 	}
 	return 0;
-}
-
-/* Are we its only user? Then no other becomes one until we say so. */
-static bool
-lock_users(const struct nsrun_home_keep *keep, short type)
-{
-	struct flock lock = { .l_type = type, .l_whence = SEEK_SET };
-
-	return fcntl(keep->users_fd, F_OFD_SETLK, &lock) == 0;
 }
 
 /*
@@ -404,11 +398,12 @@ nsrun_home_fill(struct nsrun_home_keep *keep,
 	f.home = find_home(plan, keep->item.path);
 	if (!f.home)	/* without a sandbox there is none */
 		return 0;
-	f.alone = lock_users(keep, F_WRLCK);
 	rc = open_part(&f, nsrun_home_part(request)) < 0 ? -1 :
 	    make_places(&f);
-	if (f.alone)
-		lock_users(keep, F_RDLCK);
+	/* From a write lock to a read lock: that never waits. */
+	if (keep->first)
+		nsrun_home_lock(keep, F_RDLCK);
+	keep->first = false;
 	nsrun_fd_close(&f.part_fd);
 	return rc;
 }
@@ -419,7 +414,7 @@ nsrun_home_remove_stubs(struct nsrun_home_keep *keep, const char *dir)
 	nsrun_autoclose int fd = -1;
 
 	/* Where one is mounted elsewhere, it would go from there, too. */
-	if (!lock_users(keep, F_WRLCK))
+	if (!nsrun_home_lock(keep, F_WRLCK))
 		return;
 	fd = open_beneath(keep->item.fd, dir, O_PATH | O_DIRECTORY);
 	for (size_t i = 0; fd >= 0 && i < keep->n_stubs; i++) {

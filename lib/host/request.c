@@ -10,8 +10,10 @@
 #include "host/credentials.h"
 #include "host/envpolicy.h"
 #include "host/home.h"
+#include "host/keys.h"
 #include "host/masks.h"
 #include "host/server.h"
+#include "host/store.h"
 
 struct nsrun_request *
 nsrun_request_new(void)
@@ -116,6 +118,8 @@ add_env(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 static int
 set_as(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 {
+	static const char rule[] = "is neither keep, owner, user:NAME, key:NAME"
+	    " nor UID:GID";
 	const char *colon = strchr(value, ':');
 	uint64_t uid, gid;
 	char text[16];
@@ -124,14 +128,23 @@ set_as(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 		r->as = *value == 'k' ? NSRUN_AS_KEEP : NSRUN_AS_OWNER;
 		return 0;
 	}
+	if (!strncmp(value, "key:", 4)) {
+		r->as = NSRUN_AS_KEY;
+		return nsrun_key_check(value + 4, err) < 0 ? -1 :
+		    copy(r, &r->as_name, value + 4, err);
+	}
+	if (!strncmp(value, "user:", 5) && value[5]) {
+		r->as = NSRUN_AS_USER;
+		return copy(r, &r->as_name, value + 5, err);
+	}
 	if (!colon || colon - value >= (ptrdiff_t)sizeof text)
-		return bad(err, "is neither keep, owner nor UID:GID", value);
+		return bad(err, rule, value);
 	memcpy(text, value, (size_t)(colon - value));
 	text[colon - value] = '\0';
 	/* -1 means "no change" to setresuid(2). */
 	if (nsrun_number_parse(text, UINT32_MAX - 1, &uid) < 0 ||
 	    nsrun_number_parse(colon + 1, UINT32_MAX - 1, &gid) < 0)
-		return bad(err, "is neither keep, owner nor UID:GID", value);
+		return bad(err, rule, value);
 	if (uid == 0 || gid == 0)
 		return bad(err, "0 is not an id to change to (keep keeps it)",
 		    value);
@@ -148,6 +161,15 @@ set_temp(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 		return bad(err, "is neither private nor host", value);
 	r->host_temp = *value == 'h';
 	return 0;
+}
+
+static int
+set_overlay(struct nsrun_request *r, const char *value, struct nsrun_err *err)
+{
+	if (strcmp(value, NSRUN_REQUEST_OWN) &&
+	    nsrun_store_check_name(value, err) < 0)
+		return -1;
+	return copy(r, &r->overlay, value, err);
 }
 
 static int
@@ -288,24 +310,25 @@ const struct nsrun_request_word nsrun_request_words[] = {
 	{ "profile", "NAME", "what the command may see and use (shell)",
 	    set_profile },
 	{ "project", "DIR", "the tree it works on, writable", set_project },
+	{ "overlay-project", "[=NAME]", "keep what it writes there apart",
+	    set_overlay },
 	{ "cwd", "DIR", "working directory, in a granted root", set_cwd },
 	{ "ro", "DIR", "one more tree, read-only", add_ro },
 	{ "rw", "DIR", "one more tree, writable", add_rw },
 	{ "mask", "PATH|GLOB", "not to be seen, changed or made in a root",
 	    nsrun_request_add_mask },
-	{ "as", "keep|owner|UID:GID", "who it is on the host, for root callers",
+	{ "as", "WHO", "keep, owner, key:NAME, user:NAME or UID:GID",
 	    set_as },
 	{ "env", "NAME[=VALUE]", "grant or set a variable", add_env },
 	{ "temp", "private|host", "TMPDIR: in memory, or the same path outside",
 	    set_temp },
-	{ "home", "tmpfs|private[=NAME]|overlay[=DIR]",
-	    "in memory, on disk, or over a real one",
+	{ "home", "KIND", "tmpfs, private[=NAME] or overlay[=DIR]",
 	    nsrun_request_set_home },
 	{ "home-keep", "NAME", "keep what is written over an overlay home",
 	    nsrun_request_set_home_keep },
-	{ "state-dir", "DIR", "where what is kept is kept",
+	{ "state-dir", "DIR", "where homes are kept",
 	    nsrun_request_set_state_dir },
-	{ "credential", "PATH[:DEST]", "a file of the host's, read-only",
+	{ "credential", "PATH[:DEST]", "a file for the home, read-only",
 	    nsrun_request_add_credential },
 	{ "credential-copy", "PATH[:DEST]", "a copy of one, to be written",
 	    nsrun_request_add_credential_copy },

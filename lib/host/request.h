@@ -18,6 +18,8 @@ enum nsrun_as {
 	NSRUN_AS_KEEP,
 	NSRUN_AS_OWNER,
 	NSRUN_AS_IDS,
+	NSRUN_AS_USER,		/* of the host, as_name */
+	NSRUN_AS_KEY,		/* a tenant, as_name: see host/keys.h */
 };
 
 struct nsrun_root {
@@ -58,19 +60,23 @@ struct nsrun_request {
 	enum nsrun_as		as;
 	uid_t			as_uid;
 	gid_t			as_gid;
+	const char		*as_name;
 	bool			host_temp;	/* a directory on the host */
 	const char		*temp;		/* is this one; NULL: not yet */
 	bool			only_explains;	/* and so never needs one */
 	enum nsrun_home		home;
-	const char		*home_name;	/* it is kept; NULL: it is not */
+	const char		*home_name;	/* kept under it; NULL: not */
 	bool			keeps_overlay;	/* --home-keep was said */
-	const char		*home_dir;	/* OVERLAY; NULL: the caller's */
+	const char		*home_dir;	/* OVERLAY; NULL: the usual */
 	const char		*state_dir;	/* NULL: the usual one */
 	const char		*home_item;	/* held on the host; NULL: none
 						   yet, or none needed */
 	struct nsrun_credential	*credentials;
 	size_t			n_credentials;
 	bool			returns_credentials;
+	const char		*overlay;	/* the project's; NULL: none */
+	const struct nsrun_store_item *overlay_item;	/* held; NULL: not */
+	int			overlay_busy_fd;	/* a lock, for pid 1 */
 	const char		*server;	/* PLUGIN/SERVER; NULL: none */
 	bool			has_hook_mode;
 	enum nsrun_boundary	hook_mode;
@@ -92,10 +98,14 @@ struct nsrun_request {
 	uint64_t		said;		/* 1 << index of each word */
 };
 
+/* Says that a word whose value may lack has none. */
+#define NSRUN_REQUEST_OWN "-"
+
 /* The words of the native face: for --help, and to know which take a value. */
 struct nsrun_request_word {
 	const char	*name;		/* "project" */
-	const char	*argument;	/* "DIR"; NULL: takes none */
+	const char	*argument;	/* "DIR"; "[=NAME]": may lack; NULL:
+					   takes none */
 	const char	*help;
 	int (*set)(struct nsrun_request *request, const char *value,
 	    struct nsrun_err *err);

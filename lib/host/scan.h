@@ -89,6 +89,14 @@ int nsrun_scan_new(struct nsrun_scan **scan,
 void nsrun_scan_free(struct nsrun_scan *scan);
 
 /*
+ * Call take for the path of each directory, file and link that is called .git,
+ * in no order; it stops where take returns -1, and so does this.
+ */
+int nsrun_scan_each_git(struct nsrun_scan *scan,
+    int (*take)(void *to, size_t root, const char *path), void *to,
+    struct nsrun_err *err);
+
+/*
  * What stands at this path, absolute, and what leads there may be met otherwise
  * than what is around it. To be said before anything is judged.
  */

@@ -78,6 +78,7 @@ struct nsrun_scan {
 	struct nsrun_scan_dir *newest;	/* of all nodes */
 	struct scan_found *found;
 	size_t		n_found;
+	struct scan_found *gits;	/* what is called .git */
 	uint64_t	n_entries;
 	int64_t		start_ms, deadline_ms;
 	uint32_t	round;
@@ -109,6 +110,8 @@ struct scan_entry {
 	uint32_t	nlink;
 	mode_t		mode;
 	enum nsrun_hazard kind;		/* NONE: a directory */
+	bool		git;		/* is called .git */
+	bool		harmless;	/* and is nothing but that */
 };
 
 struct scan_worker {

@@ -279,6 +279,7 @@ check_unsandboxed(const struct nsrun_profile *profile,
 {
 	const char *option = r->home ? "--home" :
 	    r->n_credentials ? "--credential" :
+	    r->overlay ? "--overlay-project" :
 	    r->max_output_bytes ? "--max-output" :
 	    r->n_masks ? "--mask" : r->on_hazard ? "--on-hazard" :
 	    profile->git == NSRUN_GIT_WORKTREE ? "git" :

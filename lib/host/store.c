@@ -193,21 +193,21 @@ remove_held(int kind_fd, const char *name, int fd)
 	return unlinkat(kind_fd, name, AT_REMOVEDIR);
 }
 
-/* What a launch that was killed left, if it is that. */
-static void
-sweep_one(int kind_fd, const char *name)
+/* What a launch that was killed left, if it is that: locked, or -1. */
+static int
+claim(int kind_fd, const char *name)
 {
 	struct nsrun_err ignored = NSRUN_ERR_INIT;
 	nsrun_autoclose int fd = open_dir(kind_fd, name);
 
-	if (fd >= 0 && check_ours(fd, name, &ignored) == 0 &&
-	    flock(fd, LOCK_EX | LOCK_NB) == 0)
-		(void)remove_held(kind_fd, name, fd);
+	return fd >= 0 && check_ours(fd, name, &ignored) == 0 &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0 ? nsrun_fd_take(&fd) : -1;
 }
 
 /*
  * Whoever makes an item without a name locks the kind's directory until that
- * is locked itself; so nothing is swept that is only just being made.
+ * is locked itself; so nothing is swept that is only just being made, and
+ * nobody waits for what is being removed.
  */
 static void
 sweep(int kind_fd)
@@ -220,11 +220,18 @@ sweep(int kind_fd)
 		nsrun_fd_close(&fd);
 		return;
 	}
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-		while ((entry = readdir(dir)))
-			if (*entry->d_name == '.' &&
-			    strlen(entry->d_name) == 17)
-				sweep_one(kind_fd, entry->d_name);
+	while ((entry = readdir(dir))) {
+		nsrun_autoclose int item = -1;
+
+		if (*entry->d_name != '.' || strlen(entry->d_name) != 17)
+			continue;
+		if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+			break;
+		item = claim(kind_fd, entry->d_name);
+		flock(fd, LOCK_UN);
+		if (item >= 0)
+			(void)remove_held(kind_fd, entry->d_name, item);
+	}
 	closedir(dir);
 }
 

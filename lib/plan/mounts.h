@@ -78,6 +78,8 @@ enum nsrun_mount_flag {
 	NSRUN_MOUNT_LENIENT	= 1 << 13,	/* without it, if it fails */
 	NSRUN_MOUNT_KEPT	= 1 << 14,	/* of the state directory: only
 						   commands wrote to it */
+	NSRUN_MOUNT_MADE	= 1 << 15,	/* OVERLAY: pin.fd is the mount,
+						   which has no place yet */
 };
 
 /* What must not be in a tree that is written: see host/scan.h. */

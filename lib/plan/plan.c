@@ -56,8 +56,9 @@ nsrun_plan_add_mount(struct nsrun_plan *plan, const struct nsrun_mount *m,
 	    sizeof *m);
 	struct nsrun_mount new = *m;
 
-	if (!(new.flags & NSRUN_MOUNT_PINNED))
-		new.pin.fd = -1;	/* only a pinned source is kept open */
+	/* Only a pinned source is kept open, and what is made already. */
+	if (!(new.flags & (NSRUN_MOUNT_PINNED | NSRUN_MOUNT_MADE)))
+		new.pin.fd = -1;
 	if (!copy || (new.source && !copy_string(plan, &new.source)) ||
 	    !copy_string(plan, &new.target) || (new.data &&
 	    !(new.data = nsrun_arena_dup(&plan->arena, m->data, m->n_data))) ||

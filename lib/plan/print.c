@@ -101,6 +101,7 @@ row_mount(FILE *out, const struct nsrun_mount *m)
 		{ NSRUN_MOUNT_LATE, "late" },
 		{ NSRUN_MOUNT_LENIENT, "lenient" },
 		{ NSRUN_MOUNT_KEPT, "kept" },
+		{ NSRUN_MOUNT_MADE, "made" },
 	};
 	char size[24];
 

@@ -62,6 +62,8 @@ log_grants(int fd, const struct nsrun_plan *plan)
 		log_grant(fd, "variable", plan->granted[i], NULL);
 	if (plan->server)
 		log_grant(fd, "server", plan->server, NULL);
+	if (plan->repository)
+		log_grant(fd, "repository", plan->repository, "read-write");
 	if (plan->boundary != NSRUN_BOUNDARY_SANDBOX)
 		log_grant(fd, "boundary", nsrun_boundary_name(plan->boundary),
 		    NULL);

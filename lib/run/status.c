@@ -69,6 +69,8 @@ nsrun_status_started(int fd, const struct nsrun_run *run)
 	nsrun_json_number(&r.json, "gid", who->gid);
 	nsrun_json_number(&r.json, "host_uid", who->host_uid);
 	nsrun_json_number(&r.json, "host_gid", who->host_gid);
+	if (who->key)
+		nsrun_json_string(&r.json, "key", who->key);
 	nsrun_json_bool(&r.json, "root_kept", who->keeps_root);
 	if (who->why_kept)
 		nsrun_json_string(&r.json, "why_root_kept", who->why_kept);

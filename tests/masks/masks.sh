@@ -181,13 +181,14 @@ a/b"
 		ln a/two d/hard; rm d/hard
 		cp -p a/two a/b/.two.tmp; mv a/b/.two.tmp a/b/two; rm a/b/two
 		mkdir a/new; mv a/new d/new; rmdir d/new' 2>&1)" ""
-	is "$caller: git mv, where .git is not masked" "$(rm -rf "$work"/rw
+	is "$caller: git mv, where git works" "$(rm -rf "$work"/rw
 		cp -a "$p" "$work"/rw; [ "$owner" ] || [ "$caller" = root ] ||
 			chown -R $user_id:$user_id "$work"/rw
-		as "$caller" "$oc" run --stdin null --rw "$work"/rw \
-			--cwd "$work"/rw --mask "$work"/rw/a/b/.claude -- sh -c '
-			git mv a/b/three d/three && git mv a/two a/b/two &&
-			git status --porcelain' 2>&1; rm -rf "$work"/rw)" \
+		for words in "mv a/b/three d/three" "mv a/two a/b/two" \
+		    "status --porcelain"; do
+			as "$caller" "$oc" git --stdin null --project "$work"/rw \
+				--mask a/b/.claude -- $words 2>&1
+		done; rm -rf "$work"/rw)" \
 "R  a/two -> a/b/two
 R  a/b/three -> d/three"
 	run --mask a/b/.claude --mask a/.env --mask .env -- true
