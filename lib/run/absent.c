@@ -274,7 +274,8 @@ open_in_tree(const struct nsrun_absents *a, size_t i, int tree, size_t n)
 }
 
 void
-nsrun_absents_follow(struct nsrun_absents *a, size_t i, int tree, size_t n)
+nsrun_absents_follow(struct nsrun_absents *a, size_t i, int tree, size_t n,
+    bool was_present)
 {
 	nsrun_autoclose int dir = open_in_tree(a, i, tree, n);
 	struct nsrun_absent *one;
@@ -294,6 +295,7 @@ nsrun_absents_follow(struct nsrun_absents *a, size_t i, int tree, size_t n)
 	one = &a->v[a->n];
 	*one = (struct nsrun_absent){
 		.mount = i, .dir_fd = dir, .is_alone = true,
+		.was_present = was_present,
 	};
 	if (!nsrun_locks_find(&a->locks, a->plan->mounts.v[i].pin.uid, &st,
 	    name_of(a, one), &one->lock) ||
@@ -388,8 +390,8 @@ clear(struct nsrun_absents *a, const struct nsrun_absent *one, int report_fd)
 	/* Ours goes first: of two who leave at once, one finds itself alone. */
 	nsrun_locks_set(&a->locks, &one->lock, F_UNLCK);
 	alone = nsrun_locks_set(&a->locks, &one->lock, F_WRLCK);
-	if (look(a, one, closed, &st) &&
-	    !(is_stub(one, &st) && (!alone || remove_stub(one, name, &st)))) {
+	if (look(a, one, closed, &st) && !(is_stub(one, &st) &&
+	    (!alone || remove_stub(one, name, &st))) && !one->was_present) {
 		set_aside(one, name, v.moved);
 		while (write(report_fd, &v, sizeof v) < 0 && errno == EINTR)
 			continue;

@@ -28,6 +28,7 @@ struct nsrun_absent {
 	int	look_fd;	/* the same, where no mask is mounted on it */
 	struct nsrun_lock lock;
 	ino_t	made;		/* the stub; or 0 */
+	bool	was_present;	/* what else is there is the host's */
 	bool	is_alone;	/* its descriptors are nobody else's */
 };
 
@@ -64,10 +65,11 @@ int nsrun_absents_make(struct nsrun_absents *a, size_t *i, size_t end,
 /*
  * Another directory may lead to mount i's name by now: have it there, too. tree
  * is the root that the first n bytes of its path lead to. What else is there by
- * then is remembered, and told in the end.
+ * then is remembered, and told in the end; but where the name was not absent
+ * before, it is the host's to have something there again.
  */
 void nsrun_absents_follow(struct nsrun_absents *a, size_t i, int tree,
-    size_t n);
+    size_t n, bool was_present);
 
 /* Nobody of ours needs them any more; what appeared is told to report_fd. */
 void nsrun_absents_clear(struct nsrun_absents *a, int report_fd);

@@ -39,6 +39,15 @@ is_mask(const struct nsrun_mount *m)
 	    (m->kind == NSRUN_MOUNT_COVER && m->flags & NSRUN_MOUNT_EXACT);
 }
 
+/* Something of a plan's that stands for what the host has there. */
+static bool
+is_cover(const struct nsrun_mount *m)
+{
+	return m->kind == NSRUN_MOUNT_BIND || m->kind == NSRUN_MOUNT_TMPFS ||
+	    m->kind == NSRUN_MOUNT_SCRATCH || m->kind == NSRUN_MOUNT_DATA ||
+	    m->kind == NSRUN_MOUNT_OVERLAY || m->kind == NSRUN_MOUNT_FS;
+}
+
 /* By the kernel: another thread may have held malloc(3)'s lock. */
 static void *
 get_memory(size_t n, size_t size)
@@ -177,11 +186,13 @@ look_at_place(struct nsrun_watch *w, struct nsrun_watch_place *p)
 	struct nsrun_watch_object now = look(parent->fd, name,
 	    AT_SYMLINK_NOFOLLOW, &p->now);
 
-	if (is_same(&now, &p->now) && (p->fd >= 0 || now.type != S_IFDIR))
+	if (is_same(&now, &p->now) && (p->fd >= 0 || p->is_beyond ||
+	    now.type != S_IFDIR))
 		return false;
 	nsrun_fd_close(&p->fd);
 	if (now.type == S_IFDIR)
 		p->fd = open_dir(w, parent->fd, name);
+	p->is_beyond = now.type == S_IFDIR && p->fd < 0;
 	/* What was opened counts: it may be another one by now. */
 	p->now = p->fd >= 0 ? look(p->fd, "", AT_EMPTY_PATH, &now) : now;
 	return true;
@@ -200,7 +211,7 @@ add_place(struct nsrun_watch *w, ssize_t parent, size_t mount, size_t length)
 	return (ssize_t)w->n_places++;
 }
 
-/* The deepest grant that holds target; what is elsewhere is not watched. */
+/* The deepest grant that target is below; what is elsewhere is not watched. */
 static const struct nsrun_mount *
 find_grant(const struct nsrun_watch *w, const char *target)
 {
@@ -211,11 +222,28 @@ find_grant(const struct nsrun_watch *w, const char *target)
 
 		if (m->kind == NSRUN_MOUNT_BIND && m->flags &
 		    NSRUN_MOUNT_GRANT && nsrun_path_is_within(target,
-		    m->target) && (!found || strlen(m->target) >=
-		    strlen(found->target)))
+		    m->target) && strcmp(target, m->target) &&
+		    (!found || strlen(m->target) >= strlen(found->target)))
 			found = m;
 	}
 	return found;
+}
+
+/* Is mount i on something of the host's, and not on something of the plan's? */
+static bool
+is_view(const struct nsrun_watch *w, size_t i)
+{
+	const struct nsrun_mount *v = w->plan->mounts.v, *m = &v[i];
+
+	if (!is_cover(m) || !find_grant(w, m->target))
+		return false;
+	while (i-- > 0)
+		if (is_cover(&v[i]) && nsrun_path_is_within(m->target,
+		    v[i].target) && (!strcmp(v[i].target, m->target) ||
+		    !(v[i].flags & NSRUN_MOUNT_GRANT)) && find_grant(w,
+		    v[i].target))
+			return false;
+	return true;
 }
 
 static ssize_t
@@ -281,6 +309,8 @@ expected(const struct nsrun_watch *w, const struct nsrun_watch_name *one)
 		.dev = m->pin.dev, .ino = m->pin.ino, .type = m->pin.type,
 	};
 
+	if (one->is_view)
+		return now.born_ns < w->began_ns ? now : pinned;
 	if (m->kind == NSRUN_MOUNT_ABSENT ? now.type == S_IFSOCK ||
 	    now.type == S_IFDIR : is_same(&now, &pinned) &&
 	    now.born_ns < w->began_ns)
@@ -316,10 +346,14 @@ nsrun_watch_start(struct nsrun_watch *w)
 	for (size_t i = 0; i < mounts->n; i++) {
 		struct nsrun_watch_name *one = &w->names[w->n_names];
 
-		if (!is_mask(&mounts->v[i]))
+		bool view = is_view(w, i);
+
+		if (!view && !is_mask(&mounts->v[i]))
 			continue;
 		k = find_place(w, i, k);
-		*one = (struct nsrun_watch_name){ .mount = i, .place = k };
+		*one = (struct nsrun_watch_name){
+			.mount = i, .place = k, .is_view = view,
+		};
 		one->now = expected(w, one);
 		w->n_names++;
 	}
@@ -364,9 +398,10 @@ find_tree(const struct nsrun_watch *w, const char *target)
 
 	for (int i = 0; i < w->n_trees; i++) {
 		const struct nsrun_watch_tree *t = &w->trees[i];
+		const char *root = target_of(w, t->mount);
 
-		if (nsrun_path_is_within(target, target_of(w, t->mount)) &&
-		    (!found || strlen(target_of(w, t->mount)) >
+		if (nsrun_path_is_within(target, root) &&
+		    strcmp(target, root) && (!found || strlen(root) >
 		    strlen(target_of(w, found->mount))))
 			found = t;
 	}
@@ -380,13 +415,16 @@ remake_absents(struct nsrun_watch *w)
 	for (size_t i = 0; i < w->n_names; i++) {
 		const struct nsrun_watch_name *one = &w->names[i];
 		const struct nsrun_mount *m = &w->plan->mounts.v[one->mount];
+		/* Of a repository: the command must not make one instead. */
+		bool lost = one->is_view && !one->now.ino &&
+		    !(m->flags & NSRUN_MOUNT_GRANT);
 		const struct nsrun_watch_tree *t = one->changed &&
-		    m->kind == NSRUN_MOUNT_ABSENT ? find_tree(w, m->target) :
-		    NULL;
+		    (m->kind == NSRUN_MOUNT_ABSENT || lost) ?
+		    find_tree(w, m->target) : NULL;
 
 		if (t)
 			nsrun_absents_follow(w->absents, one->mount, t->fd,
-			    strlen(target_of(w, t->mount)));
+			    strlen(target_of(w, t->mount)), one->is_view);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Watching masks, for the janitor. A program of the host may rename, replace or
+ * Watching masks, for the janitor, and what else is mounted below a root, as
+ * the view of a repository: that cannot be made again, and is masked. A program of the host may rename, replace or
  * remove what a mask is mounted on, or a directory that leads there, and the
  * mask is gone. The kernel tells of directories in which names change; then all
  * names are compared with what stood there, and mend.c mounts what is missing.
@@ -56,7 +57,8 @@ struct nsrun_watch {
 		ssize_t	parent;	/* NONE: a root */
 		size_t	mount;	/* whose target begins with its path, */
 		size_t	length;	/* of so many bytes */
-		int	fd;	/* -1: no directory is there */
+		int	fd;	/* -1: no directory is there, */
+		bool	is_beyond;	/* or it cannot be opened */
 		bool	changed;
 		struct nsrun_watch_object now;
 	}	*places;
@@ -64,6 +66,7 @@ struct nsrun_watch {
 	struct nsrun_watch_name {
 		size_t	mount;
 		ssize_t	place;
+		bool	is_view;	/* no mask, until it is gone */
 		bool	changed;
 		bool	lapsed;	/* it had to be mounted again */
 		struct nsrun_watch_object now;

@@ -414,6 +414,47 @@ $mode"
 	same_tree "too many absent names"
 }
 
+# What was put over a repository, or a root in another, goes with what it is on;
+# then nothing of what is there is shown.
+views() {
+	as_owner sh -c "cd '$p' && mkdir -p d/go r/o && echo r >r/o/f"
+	start --ro "$p/r/o" -- sh -c '
+		until [ -e d/go/1 ]; do sleep 0.05; done
+		mkdir .git/hooks; echo x >.git/config; mv .git git; echo x >r/o/f
+		ls -A .git r/o; touch d/go/2; until [ -e d/go/3 ]; do sleep 0.05; done
+		mkdir .git; echo x >.git; ls -A .git/'
+	as_owner git init -q "$p/r/git"
+	as_owner "$work"/mask-probe exchange "$p/r/git/.git" "$p/.git" 1
+	as_owner sh -c "cd '$p/r' && mkdir n && echo n >n/f && mv o old && mv n o"
+	sleep 1
+	as_owner touch "$p/d/go/1"
+	eventually "$caller: the host made its repository anew" test -e "$p/d/go/2"
+	is "$caller: ... and the new one is not shown" \
+		"$(grep -v oc-nsrun "$work"/out | sed 's/.*: //')" \
+"Read-only file system
+Read-only file system
+Device or resource busy
+Read-only file system
+.git:
+
+r/o:"
+	rm -r "$p/.git"
+	eventually "$caller: ... and gone it cannot be made" test -S "$p/.git"
+	sleep 0.5
+	as_owner touch "$p/d/go/3"; wait $pid
+	is "$caller: ... as is seen" "$(grep -v oc-nsrun "$work"/out | tail -n 3 |
+		sed 's/.*: //')" \
+"File exists
+Directory nonexistent
+No such file or directory"
+	like "$caller: ... and told" "$(cat "$work"/started)" \
+"*\"path\": \"$p/.git\", \"moved\": null, \"what\": \"replaced\"*"
+	is "$caller: ... and no stub is left" "$(stubs)" ""
+	is "$caller: ... nor a trace in the other root" "$(cat "$p/r/o/f")" n
+	mv "$p/r/git/.git" "$p/.git"; rm -r "$p/d/go" "$p/r"
+	same_tree "views"
+}
+
 # They are exchanged all the time, and the command makes what is masked.
 swapped_outside() {
 	as_owner mkdir -p "$p/x/b"
@@ -533,7 +574,7 @@ for mode in $modes; do
 	clean "before"
 	absent_names; present_names; globs; beside; nested_roots; odd_names
 	no_sockets; side_by_side; killed; mended; same_number
-	ancestors; swapped_outside; closed_directories; without_dnotify
+	ancestors; views; swapped_outside; closed_directories; without_dnotify
 	violations; read_only_places
 	plan_tells; worktree
 	clean "in the end"
