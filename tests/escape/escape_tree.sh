@@ -2,6 +2,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Trees that are prepared before a launch, swapped while it is made, or worked on
 # from elsewhere while it runs. Each with what happens where nothing is done.
+#
+# Of the same groups, elsewhere: FS-07 and RACE-09, the scan's races and bounds,
+# in tests/scan; FS-17 in escape_files.sh; RACE-06 in tests/test_config.sh;
+# RACE-07, 08 and 11 in tests/test_temp.sh and tests/session; HAND-05 in
+# tests/test_config.sh. Not here: what no path of ours can meet (RACE-02, 03 and
+# 05: no mask, terminal or device of the host's is bound), what a mended kernel
+# cannot show (FS-11), what only the host decides (FS-04, GIT-09, HAND-03, 06),
+# and FS-22, which wants a file system that folds case.
 . "$srcdir"/tests/lib.sh
 . "$srcdir"/tests/escape/escape.sh
 cp "$top_builddir"/tests/session/host "$work"/bin/host || exit 99
@@ -48,7 +56,7 @@ secret
 secret"
 	host 'rm -r a .env'
 	is "$mode MNT-10: a file that is absent is not made" "$(run --mask .env -- sh -c '
-		echo x >.env; ln /dev/null .env; mv probe .env; ln -s probe .env; mkdir .env; ls -A .env' 2>/dev/null; ls -A "$project" | grep -cx .env)" 0
+		echo x >.env; ln /dev/null .env; mv probe .env; ln -s probe .env; mkdir .env' 2>/dev/null; ls -A "$project" | grep -cx .env)" 0
 	run -- sh -c 'echo x >.env'
 	ok "$mode MNT-10: ... and without a mask it is" test -e "$project/.env"
 	rm -f "$project/.env"
@@ -70,12 +78,13 @@ secret"
 swapped() {
 	rm -f "$dir/log/swap.pid" "$dir/log/swap.n"
 	as "$who" "$aide" swap "$1" "$2" "$dir/log/swap.pid" "$dir/log/swap.n" &
+	job=$!
 	for _ in $(seq 100); do [ -s "$dir/log/swap.pid" ] && break; sleep 0.05; done
 	swapper=$(cat "$dir/log/swap.pid")
 	shift 2
 	"$@"
 	kill -TERM "$swapper"
-	wait $!
+	wait "$job"
 	n_swaps=$(cat "$dir/log/swap.n" 2>/dev/null || echo 0)
 }
 
@@ -92,7 +101,7 @@ launches() {
 script() { as "$who" "$work"/bin/host "$dir/log/script" </dev/null >"$dir/log/said" 2>&1; }
 
 races() {
-	n_launches=60
+	n_launches=40
 	host 'mkdir sub; echo "secret of the project" >sub/secret; ln -s $out sub.evil'
 	kept=$(ls -A "$dir/outside")
 	swapped "$project/sub" "$project/sub.evil" launches
@@ -108,10 +117,10 @@ races() {
 	{
 		echo "register s project=$home/s/p"
 		[ "$mode" = keep ] && { : >"$dir/log/script"; echo "register s project=$home/s/p as=keep"; }
-		echo "try 60 s -- echo in >>mark"
+		echo "try 40 s -- echo in >>mark"
 	} | tail -n 2 >"$dir/log/script"
 	swapped "$home/s" "$home/e" script
-	like "$mode FS-18: a swapped ancestor, $n_swaps swaps: $(tail -n 1 "$dir/log/said")" "$(cat "$dir/log/said")" "*register: ok*tried: * of 60"
+	like "$mode FS-18: a swapped ancestor, $n_swaps swaps: $(tail -n 1 "$dir/log/said")" "$(cat "$dir/log/said")" "*register: ok*tried: * of 40"
 	ok "$mode FS-18: ... enough of them" test "$n_swaps" -ge $rounds
 	# It may have been registered as either; it was never the other.
 	is "$mode FS-18: ... only one was ever written" "$(cat "$home/s/p/mark" "$home/e/p/mark" 2>/dev/null | wc -l)" \
@@ -123,37 +132,41 @@ races() {
 peers() {
 	host 'mkdir -p a/b; echo secret >a/b/secret'
 	run --mask a/b/secret -- sh -c ': >started; while [ ! -e go ]; do sleep 0.05; done; cat a/b/secret' >"$dir/log/one" 2>&1 &
+	job=$!
 	eventually "$mode RACE-12: one runs" test -e "$project/started"
 	like "$mode RACE-12: a peer with the same mask cannot move it" \
 		"$(run --mask a/b/secret -- sh -c 'mv a a2; mv a/b b; mv a/b/secret s; rm a/b/secret; ln a/b/secret l' 2>&1)" "*Device or resource busy*"
 	host ': >go'
-	wait
+	wait "$job"
 	unlike "$mode RACE-12: ... nor can it be seen then" "$(cat "$dir/log/one")" "*secret
 *"
 	like "$mode RACE-12: ... which it could without" "$(run -- sh -c 'mv a a2 && cat a2/b/secret; mv a2 a' 2>&1)" "*secret*"
 	# An editor of the host's saves what is masked: it stays masked.
 	rm -f "$project/started" "$project/go"
 	run --mask a/b -- sh -c ': >started; while [ ! -e go ]; do sleep 0.05; done; cat a/b/secret' >"$dir/log/one" 2>&1 &
+	job=$!
 	eventually "$mode MNT-14: one runs" test -e "$project/started"
 	host 'echo "secret again" >a/b/x; mv a/b/x a/b/secret; : >go'
-	wait
+	wait "$job"
 	unlike "$mode MNT-14: a file that the host saves in a masked directory" "$(cat "$dir/log/one")" "*secret again*"
 	# What is removed below a mask, and made again.
 	rm -f "$project/started" "$project/go"
 	run --mask .env -- sh -c ': >started; while [ ! -e go ]; do sleep 0.05; done; echo evil >.env' >"$dir/log/one" 2>&1 &
+	job=$!
 	eventually "$mode MNT-13: one runs" test -e "$project/started"
 	host 'rm -f .env; : >go'
-	wait
+	wait "$job"
 	ok "$mode MNT-13: what the host removes is not made then" sh -c "! grep -qs evil $project/.env"
 	ok "$mode MNT-13: ... at that name" test ! -e "$project/.env"
 	rm -rf "$project/a" "$project/started" "$project/go" "$project"/.env*
 	# Nothing is left when it is killed.
 	as "$who" sh -c 'echo $$ >'"$dir"'/log/pid; exec "$@"' sh "$oc" run --stdin null $as_option --project "$project" \
 		--mask absent -- sh -c ': >started; sleep 60' &
+	job=$!
 	eventually "$mode MNT-17: one runs" test -e "$project/started"
 	ok "$mode MNT-17: its mount point is there" sh -c "ls -A $project | grep -qx absent"
 	kill -KILL "$(cat "$dir/log/pid")"
-	wait
+	wait "$job"
 	eventually "$mode MNT-17: killed, it is gone" sh -c "! ls -A $project | grep -qx absent"
 	rm -f "$project/started"
 }
@@ -163,7 +176,7 @@ bounds() {
 	is "$mode MNT-19: 2,000 masks" "$(run --mask 'many/f*' -- sh -c 'cat many/f1 many/f2000 2>&1 | grep -c "No such file"')" 2
 	is "$mode MNT-19: ... none without" "$(run -- sh -c 'cat many/f1 many/f2000 | wc -c')" 0
 	host 'rm -r many; d=.; for i in $(seq 200); do d=$d/d; done; mkdir -p $d; echo secret >$d/f'
-	is "$mode MNT-19: 200 levels down" "$(run --mask '**/f' -- sh -c 'find d -name f -type f | xargs -r cat')" ""
+	is "$mode MNT-19: 200 levels down" "$(run --mask '**/f' -- sh -c 'find d -name f -type f | xargs -r cat' 2>/dev/null)" ""
 	is "$mode MNT-19: ... which is there" "$(run -- sh -c 'find d -name f -type f | xargs -r cat')" secret
 	rm -rf "$project/d"
 	# Programs run where they were made, and gain nothing.
