@@ -162,7 +162,7 @@ hand_off() {
 	# Names are never words.
 	for name in --rw=x '$(touch ran)' "$(printf 'a\033[2Jb')" '-'; do
 		as "$who" mkdir -p "$project/$name"
-		status "$mode HAND-04: a project that is called $(printf %s "$name" | tr '\033' ?)" 0 as "$who" "$oc" run $as_option \
+		status "$mode HAND-04: a project that is called $(printf %s "$name" | tr '\033' '?')" 0 as "$who" "$oc" run $as_option \
 			--stdin null --project "$project/$name" -- touch ran
 		ok "$mode HAND-04: ... is that one" test -e "$project/$name/ran" -a ! -e "$project/ran"
 	done
