@@ -38,6 +38,9 @@ reason(const struct nsrun_err *err)
 	case EROFS:
 		return "Read-only file system (what is not there cannot be"
 		    " made there)";
+	case ENOSYS:
+		return "Function not implemented (a filter forbids it, as that"
+		    " of oc-nsrun does where files are root's on the host)";
 	case ENOSPC:
 		return "Limit exceeded (ENOSPC). (Hint: Check that"
 		    " /proc/sys/fs/mount-max is sufficient, typically 100000)";
@@ -154,6 +157,10 @@ namespace_text(const struct nsrun_err *err, char *buf, size_t size)
 	else if (err->errnum == ENOSPC)
 		text = "Creating new namespace failed: nesting depth or"
 		    " /proc/sys/user/max_*_namespaces exceeded (ENOSPC)";
+	else if (err->errnum == ENOSYS)
+		text = "Creating new namespace failed: a filter forbids"
+		    " namespaces (inside oc-nsrun, start that with --nesting"
+		    " allow)";
 	else
 		snprintf(buf, size, "Creating new namespace failed: %s",
 		    nsrun_errno_text(err->errnum));

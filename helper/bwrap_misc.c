@@ -263,7 +263,8 @@ bwrap_rlimit(struct bwrap *b, const struct bwrap_option *option,
 				return bwrap_nomem(b);
 			break;
 		}
-	if (nsrun_limit_parse(text, &kind, &value) < 0)
+	if (nsrun_limit_parse(text, &kind, &value) < 0 ||
+	    nsrun_limit_resource((enum nsrun_limit_kind)kind) < 0)
 		return bwrap_die(b, "Invalid --%s: %s", option->name, args[0]);
 	b->plan->limits[kind] = (struct nsrun_limit){
 		.set = true, .value = value,

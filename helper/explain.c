@@ -21,6 +21,8 @@ print(const struct opts *opts, struct nsrun_err *err)
 	int rc;
 
 	opts->request->only_explains = true;
+	if (opts->dry_run)
+		opts->request->overlay = NSRUN_REQUEST_OWN;
 	if (nsrun_plan_new(&plan, opts->request, err) < 0)
 		return -1;
 	rc = nsrun_plan_print(plan, format, STDOUT_FILENO, err);

@@ -18,7 +18,8 @@ static const char *
 why_not(const struct nsrun_request *r)
 {
 	return r->profile ? "--profile" : r->n_variables ? "--env" :
-	    r->has_network ? "--network" : NULL;
+	    r->has_network ? "--network" : r->home ? "--home" :
+	    r->n_credentials ? "--credential" : NULL;
 }
 
 /* The nearest directory at or above ours that has a .git, whatever it is. */

@@ -15,6 +15,8 @@ int doctor_main(int argc, char *argv[]);
 int policy_main(int argc, char *argv[]);
 int scan_main(int argc, char *argv[]);
 int git_main(int argc, char *argv[]);
+int home_main(int argc, char *argv[]);
+int changes_main(int argc, char *argv[]);
 
 /* Run what was parsed, or report err, if it says so; releases opts. */
 struct opts;

@@ -19,6 +19,10 @@ static const struct {
 	{ "policy", policy_main },
 	{ "scan", scan_main },
 	{ "git", git_main },
+	{ "home", home_main },
+	{ "diff", changes_main },
+	{ "apply", changes_main },
+	{ "discard", changes_main },
 };
 
 static int

@@ -14,13 +14,15 @@
 
 enum { MAX_FD_INPUT = 64 << 20 };
 
-enum word { ENV_FD, ARGS_FD, STATUS_FD, LOG_FD, JSON, HELP };
+enum word { ENV_FD, ARGS_FD, STATUS_FD, LOG_FD, DRY_RUN, JSON, HELP };
 
 const struct opts_word opts_words[] = {
 	[ENV_FD]	= { "env-fd", "N", "more of --env, NUL-separated" },
 	[ARGS_FD]	= { "args-fd", "N", "more arguments, NUL-separated" },
 	[STATUS_FD]	= { "status-fd", "N", "write JSON Lines there" },
 	[LOG_FD]	= { "log-fd", "N", "write a log of launches there" },
+	[DRY_RUN]	= { "dry-run", NULL,
+	    "list what it writes to the project, and drop it" },
 	[JSON]		= { "json", NULL, "explain: print one JSON object" },
 	[HELP]		= { "help", NULL, "this text" },
 };
@@ -108,6 +110,9 @@ set_own(struct parse *p, enum word word, const char *value)
 	case JSON:
 		p->opts->json = true;
 		return 0;
+	case DRY_RUN:
+		p->opts->dry_run = true;
+		return 0;
 	case HELP:
 		p->opts->help = true;
 		return 0;
@@ -142,7 +147,7 @@ set(struct parse *p, const char *name, const char *value)
 	return nsrun_request_set(p->opts->request, name, value, p->err);
 }
 
-/* 1: wants a value, 0: takes none, -1: no such option. */
+/* 2: may have one, 1: wants one, 0: takes none, -1: no such option. */
 static int
 wants_value(const char *name)
 {
@@ -151,7 +156,8 @@ wants_value(const char *name)
 			return opts_words[i].argument != NULL;
 	for (size_t i = 0; i < nsrun_n_request_words; i++)
 		if (!strcmp(nsrun_request_words[i].name, name))
-			return 1;
+			return !nsrun_request_words[i].argument ? 0 :
+			    *nsrun_request_words[i].argument == '[' ? 2 : 1;
 	return -1;
 }
 
@@ -176,7 +182,9 @@ parse_option(struct parse *p, int argc, char *argv[], int *i)
 		return bad(p, "takes no value", word);
 	if (wants == 1 && !value)
 		value = ++*i < argc ? argv[*i] : NULL;
-	if (wants == 1 && (!value || !*value))
+	if (wants == 2 && !value)
+		value = NSRUN_REQUEST_OWN;
+	if (wants >= 1 && (!value || !*value))
 		return bad(p, "wants a value", word);
 	++*i;
 	return set(p, name, value);

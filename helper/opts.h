@@ -12,6 +12,7 @@ struct opts {
 	int	status_fd;	/* -1: none */
 	int	log_fd;		/* -1: none */
 	bool	json;
+	bool	dry_run;
 	bool	help;
 };
 

@@ -122,6 +122,30 @@ check_filter(const char *file, const char *text, size_t len,
 
 /* A profile also needs a filter that has a variant for each network. */
 static int
+check_filter_of(const char *file, const struct nsrun_profile *profile,
+    const char *name, struct nsrun_arena *arena, struct nsrun_err *err)
+{
+	for (int i = 0; name && i < NSRUN_N_NETWORKS; i++) {
+		const char *variant = nsrun_network_name((enum nsrun_network)i);
+		const struct nsrun_filter *filter;
+
+		if (!profile->networks[i])
+			continue;
+		if (nsrun_site_filter(&filter, arena, name, variant,
+		    AUDIT_ARCH_X86_64, err) < 0)
+			return -1;
+		if (!filter && nsrun_site_filter(&filter, arena, name, variant,
+		    AUDIT_ARCH_AARCH64, err) < 0)
+			return -1;
+		if (!filter)
+			return nsrun_err_rule(err, NSRUN_STEP_POLICY, "names a"
+			    " filter that is not there, or not for its network",
+			    file, name);
+	}
+	return 0;
+}
+
+static int
 check_profile(const char *file, const char *text, struct nsrun_arena *arena,
     struct nsrun_err *err)
 {
@@ -130,22 +154,9 @@ check_profile(const char *file, const char *text, struct nsrun_arena *arena,
 
 	if (rc < 0)
 		return -1;
-	for (int i = 0; rc == 0 && i < NSRUN_N_NETWORKS; i++) {
-		const char *variant = nsrun_network_name((enum nsrun_network)i);
-		const struct nsrun_filter *filter;
-
-		if (!profile.networks[i])
-			continue;
-		rc = nsrun_site_filter(&filter, arena, profile.filter, variant,
-		    AUDIT_ARCH_X86_64, err);
-		if (rc == 0 && !filter)
-			rc = nsrun_site_filter(&filter, arena, profile.filter,
-			    variant, AUDIT_ARCH_AARCH64, err);
-		if (rc == 0 && !filter)
-			rc = nsrun_err_rule(err, NSRUN_STEP_POLICY, "names a"
-			    " filter that is not there, or not for its network",
-			    file, profile.filter);
-	}
+	if (check_filter_of(file, &profile, profile.filter, arena, err) < 0 ||
+	    check_filter_of(file, &profile, profile.nesting, arena, err) < 0)
+		rc = -1;
 	if (rc == 0)
 		printf("# profile %s: filter %s\n", profile.name,
 		    profile.filter);

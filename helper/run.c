@@ -12,10 +12,14 @@
 #include "base/fd.h"
 #include "base/sys.h"
 #include "helper.h"
+#include "host/home.h"
 #include "host/identity.h"
 #include "host/request.h"
 #include "opts.h"
+#include "overlay.h"
 #include "plan/plan.h"
+#include "run/absent.h"
+#include "run/handback.h"
 #include "run/log.h"
 #include "run/probe.h"
 #include "run/run.h"
@@ -77,28 +81,80 @@ exit_status(const struct nsrun_run *run, const struct nsrun_err *err)
 	return run->deadline_hit ? 124 : HELPER_FAILED;
 }
 
-/* What was made at a name that a mask kept, by whomever, stands beside it. */
+/*
+ * What was made at a name that a mask kept, by whomever, stands beside it; what
+ * was put in a masked one's place may have been seen.
+ */
 static void
 tell_violations(struct nsrun_run *run, const struct opts *opts)
 {
-	char name[256], moved[PATH_MAX + 256];
+	struct nsrun_violation v;
+	char moved[PATH_MAX + 256];
 	const char *path;
 
 	nsrun_run_wait_janitor(run);
-	while ((path = nsrun_run_violation(run, name))) {
+	while ((path = nsrun_run_violation(run, &v))) {
+		bool replaced = v.what == NSRUN_VIOLATION_REPLACED;
+		const char *what = replaced ? "replaced" : "appeared";
 		struct nsrun_err err = NSRUN_ERR_INIT;
 		int n = (int)(strrchr(path, '/') - path);
 
 		*moved = '\0';
-		if (*name)
-			snprintf(moved, sizeof moved, "%.*s/%s", n, path, name);
-		nsrun_err_rule(&err, NSRUN_STEP_MASK, *moved ?
+		if (*v.moved)
+			snprintf(moved, sizeof moved, "%.*s/%s", n, path,
+			    v.moved);
+		nsrun_err_rule(&err, NSRUN_STEP_MASK, replaced ?
+		    "was replaced from outside, and masked again a moment"
+		    " later" : *moved ?
 		    "appeared at a masked name and was moved aside" :
 		    "appeared at a masked name and cannot be moved", path,
 		    *moved ? moved : NULL);
 		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &err);
-		nsrun_status_violation(opts->status_fd, path, moved);
-		nsrun_log_violation(opts->log_fd, path, moved);
+		nsrun_status_violation(opts->status_fd, path, what, moved);
+		nsrun_log_violation(opts->log_fd, path, what, moved);
+	}
+}
+
+/* It did not end by itself: the person at the terminal wants to know why. */
+static void
+tell_bound(const struct nsrun_run *run)
+{
+	struct nsrun_err err = NSRUN_ERR_INIT;
+	char subject[64], text[24];
+	int kind;
+
+	if (!run->result.limit)
+		return;
+	kind = nsrun_limit_find(run->result.limit);
+	snprintf(subject, sizeof subject, "%s %s", run->result.limit,
+	    run->plan->limits[kind].set ? nsrun_limit_text(
+	    (enum nsrun_limit_kind)kind, run->plan->limits[kind].value,
+	    text) : "");
+	if (run->budget.errnum) {
+		errno = run->budget.errnum;
+		nsrun_err_sys(&err, NSRUN_STEP_LIMIT, "cannot be watched any"
+		    " more", subject, NULL);
+	} else {
+		nsrun_err_rule(&err, NSRUN_STEP_LIMIT,
+		    "is used up, and so everything was ended", subject, NULL);
+	}
+	nsrun_err_print(STDERR_FILENO, "oc-nsrun", &err);
+}
+
+/* Copies that the command changed, to the host, where that is asked for. */
+static void
+hand_back(const struct nsrun_run *run, const struct opts *opts)
+{
+	for (size_t i = 0; i < run->plan->n_returns; i++) {
+		struct nsrun_err err = NSRUN_ERR_INIT;
+		int rc = nsrun_handback(run, i, &err);
+
+		/* The command's status stands; that it was not, is told. */
+		if (rc < 0)
+			nsrun_err_print(STDERR_FILENO, "oc-nsrun", &err);
+		if (rc != 0)
+			nsrun_status_handback(opts->status_fd,
+			    run->plan->returns[i].host, &err);
 	}
 }
 
@@ -117,6 +173,8 @@ execute(struct nsrun_run *run, const struct opts *opts, struct nsrun_err *err)
 	if (nsrun_supervise(run, NSRUN_STATE_ENDED, err) < 0)
 		return -1;
 	tell_violations(run, opts);
+	tell_bound(run);
+	hand_back(run, opts);
 	nsrun_status_exited(opts->status_fd, run);
 	nsrun_log_end(opts->log_fd, run);
 	return 0;
@@ -159,10 +217,27 @@ run_plan(struct opts *opts, const struct nsrun_plan *plan, int signal_fd,
 	return status;
 }
 
+/* What the session has on the host while it lasts. */
+struct held {
+	struct nsrun_temp	temp;
+	struct nsrun_home_keep	home;
+};
+
+/* The plan has decided who the command is: it gets what is its own. */
+static int
+give(struct opts *opts, struct held *held, const struct nsrun_plan *plan,
+    struct nsrun_err *err)
+{
+	if (*held->temp.path && nsrun_temp_give(&held->temp,
+	    plan->identity.host_uid, plan->identity.host_gid, err) < 0)
+		return -1;
+	return nsrun_home_fill(&held->home, opts->request, plan, err);
+}
+
 /* A plan, and where one fallback is due, the plan with that. */
 static int
-run_request(struct opts *opts, const struct nsrun_temp *temp, int signal_fd,
-    int watch_fd, struct nsrun_err *err)
+run_request(struct opts *opts, struct held *held, int signal_fd, int watch_fd,
+    struct nsrun_err *err)
 {
 	struct nsrun_plan *plan;
 	bool again = false;
@@ -171,40 +246,76 @@ run_request(struct opts *opts, const struct nsrun_temp *temp, int signal_fd,
 	if (nsrun_plan_new(&plan, opts->request, err) < 0)
 		return status;
 	nsrun_log_preflight(opts->log_fd, plan);
-	if (!*temp->path || nsrun_temp_give(temp, plan->identity.host_uid,
-	    plan->identity.host_gid, err) == 0)
+	if (give(opts, held, plan, err) == 0)
 		status = run_plan(opts, plan, signal_fd, watch_fd, &again, err);
 	nsrun_plan_free(plan);
 	if (!again)
 		return status;
 	*err = (struct nsrun_err)NSRUN_ERR_INIT;
 	opts->request->share_network = true;
-	return run_request(opts, temp, signal_fd, watch_fd, err);
+	return run_request(opts, held, signal_fd, watch_fd, err);
 }
 
-/* With the session's directory on the host, where that is asked for. */
+static int
+hold(struct nsrun_request *request, struct held *held, struct nsrun_err *err)
+{
+	uid_t uid;
+	gid_t gid;
+
+	if (nsrun_identity_record(request, err) < 0 ||
+	    nsrun_home_hold(&held->home, request, err) < 0)
+		return -1;
+	if (!request->host_temp)
+		return 0;
+	nsrun_identity_expect(request, &uid, &gid);
+	if (nsrun_temp_make(&held->temp, uid, gid, err) < 0)
+		return -1;
+	request->temp = held->temp.path;
+	return 0;
+}
+
+/* The command's status stands; that something is left is told. */
+static void
+release(struct nsrun_request *request, struct held *held)
+{
+	struct nsrun_err late = NSRUN_ERR_INIT, later = NSRUN_ERR_INIT;
+
+	if (nsrun_temp_release(&held->temp, &late) < 0)
+		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &late);
+	request->temp = NULL;
+	if (nsrun_home_release(&held->home, request, &later) < 0)
+		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &later);
+}
+
+/* With the session's directories on the host, where they are asked for. */
+static int
+run_with_temp(struct opts *opts, int signal_fd, int watch_fd,
+    struct nsrun_err *err)
+{
+	struct held held = { NSRUN_TEMP_INIT, NSRUN_HOME_KEEP_INIT };
+	int status = HELPER_FAILED;
+
+	if (hold(opts->request, &held, err) == 0)
+		status = run_request(opts, &held, signal_fd, watch_fd, err);
+	release(opts->request, &held);
+	return status;
+}
+
+/* And with the project's overlay. */
 static int
 run_session(struct opts *opts, int signal_fd, int watch_fd,
     struct nsrun_err *err)
 {
-	struct nsrun_request *request = opts->request;
-	struct nsrun_temp temp = NSRUN_TEMP_INIT;
 	struct nsrun_err late = NSRUN_ERR_INIT;
+	struct overlay overlay;
 	int status;
-	uid_t uid;
-	gid_t gid;
 
-	if (request->host_temp) {
-		nsrun_identity_expect(request, &uid, &gid);
-		if (nsrun_temp_make(&temp, uid, gid, err) < 0)
-			return HELPER_FAILED;
-		request->temp = temp.path;
-	}
-	status = run_request(opts, &temp, signal_fd, watch_fd, err);
-	/* The command's status stands; that something is left is told. */
-	if (nsrun_temp_release(&temp, &late) < 0)
+	if (overlay_begin(&overlay, opts->request, opts->dry_run, err) < 0)
+		return HELPER_FAILED;
+	status = run_with_temp(opts, signal_fd, watch_fd, err);
+	if (overlay_end(&overlay, &late) < 0)
 		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &late);
-	request->temp = NULL;
+	opts->request->overlay_item = NULL;
 	return status;
 }
 

@@ -7,8 +7,8 @@
 static void
 line(FILE *out, const char *name, const char *argument, const char *help)
 {
-	int n = fprintf(out, "  --%s%s%s", name, argument ? " " : "",
-	    argument ? argument : "");
+	int n = fprintf(out, "  --%s%s%s", name, argument && *argument != '[' ?
+	    " " : "", argument ? argument : "");
 
 	fprintf(out, "%*s%s\n", n < 30 ? 32 - n : 2, "", help);
 }
@@ -25,6 +25,10 @@ usage_print(FILE *out)
 	    "       oc-nsrun policy export NAME --arch ARCH [--variant V]\n"
 	    "       oc-nsrun scan [--json] DIR\n"
 	    "       oc-nsrun git [OPTION]... -- SUBCOMMAND [ARGUMENT]...\n"
+	    "       oc-nsrun home [--state-dir DIR] list | release NAME...\n"
+	    "       oc-nsrun diff [--text | --json] [--project DIR] [NAME]\n"
+	    "       oc-nsrun apply [--project DIR] [NAME]\n"
+	    "       oc-nsrun discard [--project DIR] [NAME]\n"
 	    "       oc-nsrun --version\n\n"
 	    "Runs COMMAND in a sandbox of Linux namespaces. See"
 	    " oc-nsrun(1).\n\n", out);

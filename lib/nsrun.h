@@ -53,7 +53,11 @@ enum nsrun_step {
 	NSRUN_STEP_EXEC,
 	NSRUN_STEP_SUPERVISE,	/* waiting, relaying, reporting */
 	NSRUN_STEP_MASK,	/* a name that is to be masked */
+	NSRUN_STEP_STATE,	/* the state directory, what is kept there */
+	NSRUN_STEP_HOME,	/* the command's home */
+	NSRUN_STEP_CREDENTIAL,	/* a credential, and its way back */
 	NSRUN_STEP_MEMORY,	/* out of memory */
+	NSRUN_STEP_CGROUP,	/* a cgroup for the launch, and its limits */
 	NSRUN_N_STEPS
 };
 
@@ -129,9 +133,10 @@ void nsrun_plan_free(struct nsrun_plan *plan);
  * stands in its place; values of variables are those of now.
  *
  * `grants` says what the words of a session may say: project, ro, rw, as, temp,
- * on-hazard; and cwd, mask, env, network, which a launch may say again, of
- * these only what was granted. Everything else is said by each launch, in the
- * request of nsrun_session_plan(), which is nsrun_plan_new() for a session.
+ * on-hazard; and cwd, mask, env, network and nesting, which a launch may say
+ * again, of these only what was granted. Everything else is said by each
+ * launch, in the request of nsrun_session_plan(), which is nsrun_plan_new() for
+ * a session.
  * Plans do not need their session any more; its temporary directory they do.
  *
  * An id is of the whole process. Registered again with the same grants it is
@@ -159,6 +164,8 @@ enum nsrun_reason {
 	NSRUN_REASON_DEADLINE,	/* --timeout */
 	NSRUN_REASON_CANCELLED,	/* its caller died, or asked for its end */
 	NSRUN_REASON_FAILED,	/* never ran: see the nsrun_err */
+	NSRUN_REASON_OOM,	/* it used up its memory: limit */
+	NSRUN_REASON_LIMIT,	/* it met another bound on all of it: limit */
 	NSRUN_N_REASONS
 };
 
@@ -173,8 +180,18 @@ struct nsrun_result {
 	uint64_t	out_bytes[2];	/* stdout, stderr: passed on */
 	uint64_t	dropped_bytes[2];	/* and cut by max-output */
 	unsigned int	n_killed;	/* processes killed after the command */
-	unsigned int	n_violations;	/* masked names at which something
-					   appeared, see nsrun-status(5) */
+	unsigned int	n_violations;	/* masks that did not hold all the
+					   time, see nsrun-status(5) */
+	const char	*limit;		/* OOM, LIMIT: its name, static; or
+					   NULL */
+	uint64_t	memory_peak_bytes;	/* of all together, where there
+						   is a cgroup; or 0 */
+	uint64_t	processes_peak;		/* likewise */
+	uint64_t	grown_bytes;	/* of what it may write, where that is
+					   watched; or 0 */
+	uint64_t	grown_inodes;
+	unsigned int	n_returned;	/* credentials handed back */
+	unsigned int	n_not_returned;	/* changed, but they could not be */
 };
 
 /*

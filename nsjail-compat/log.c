@@ -87,8 +87,26 @@ nsjail_log_set_fd(struct nsjail *n, int fd)
 		if (n->log.fd > 2)
 			nsrun_fd_close(&n->log.fd);
 		n->log.fd = copy;
+	} else {
+		nsjail_log(n, NSJAIL_WARNING, NSJAIL_WHERE("logFile"),
+		    "log_fd %d: %s", fd, strerror(errno));
 	}
 	n->log.color = isatty(n->log.fd) && !getenv("NO_COLOR");
+}
+
+const char *
+nsjail_time_limit(const struct nsjail *n, char buf[NSJAIL_TIME_SIZE])
+{
+	unsigned int ms = n->config.time_limit_ms;
+	int len = snprintf(buf, NSJAIL_TIME_SIZE, "%u.%03u",
+	    n->config.time_limit, ms);
+
+	/* No more digits than it has. */
+	while (buf[len - 1] == '0')
+		buf[--len] = '\0';
+	if (buf[len - 1] == '.')
+		buf[--len] = '\0';
+	return buf;
 }
 
 /* One that cannot be written is no reason to fail: as nsjail has it. */

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "nsjail.h"
+#include "run/status.h"
 
 /* With 0 to 2 open, no descriptor of ours is ever mistaken for stdio. */
 static int
@@ -18,31 +19,6 @@ open_stdio(struct nsjail *n)
 			return nsrun_err_sys(&n->err, NSRUN_STEP_STDIO, "open",
 			    "/dev/null", NULL);
 	return 0;
-}
-
-static void
-tell_start(const struct nsjail *n)
-{
-	const struct nsjail_config *c = &n->config;
-
-	nsjail_log(n, NSJAIL_INFO, NULL, "Mode: %s", c->mode == NSJAIL_LISTEN ?
-	    "LISTEN_TCP" : c->mode == NSJAIL_RERUN ? "STANDALONE_RERUN" :
-	    c->mode == NSJAIL_EXECVE ? "STANDALONE_EXECVE" :
-	    "STANDALONE_ONCE");
-	nsjail_log(n, NSJAIL_INFO, NULL, "Jail parameters: hostname:'%s',"
-	    " chroot:'%s', time_limit:%u, daemonize:%s, keep_caps:%s,"
-	    " disable_no_new_privs:%s, max_cpus:%u", c->hostname, n->chroot ?
-	    n->chroot : "", c->time_limit, c->daemon ? "true" : "false",
-	    c->keep_caps ? "true" : "false", c->disable_no_new_privs ? "true" :
-	    "false", c->max_cpus);
-	if (geteuid() == 0)
-		nsjail_log(n, NSJAIL_WARNING, NSJAIL_WHERE("main"),
-		    "the caller is root, and without -u so is the command"
-		    " outside");
-	if (c->no_pivotroot)
-		nsjail_log(n, NSJAIL_WARNING, NSJAIL_WHERE("main"),
-		    "no_pivotroot: pivot_root is used all the same, a chroot"
-		    " alone can be left");
 }
 
 /* Its log needs a place that stays. */
@@ -64,13 +40,17 @@ run(struct nsjail *n)
 	int status = NSJAIL_FAILED;
 
 	nsrun_plan_init(&plan);
-	tell_start(n);
-	if (go_away(n) < 0 || nsjail_plan(n, &plan) < 0)
-		nsjail_log_err(n, NSJAIL_WHERE("main"));
-	else if (n->config.mode == NSJAIL_LISTEN)
+	nsjail_tell_settings(n);
+	if (go_away(n) < 0 || nsjail_plan(n, &plan) < 0) {
+		nsjail_fail(n);
+		goto out;
+	}
+	nsjail_tell_plan(n, &plan);
+	if (n->config.mode == NSJAIL_LISTEN)
 		status = nsjail_listen(n, &plan);
 	else
 		status = nsjail_run(n, &plan);
+out:
 	nsrun_fd_close(&plan.process.exec_fd);
 	nsrun_plan_deinit(&plan);
 	return status;
@@ -90,6 +70,7 @@ main(int argc, char *argv[])
 	n.log.color = isatty(2) && !getenv("NO_COLOR");
 	if (open_stdio(&n) < 0 || nsjail_parse(&n, argc, argv) < 0) {
 		nsjail_log_err(&n, NSJAIL_WHERE("main"));
+		nsrun_status_failed(n.status_fd, &n.err, status);
 	} else if (n.wants_help) {
 		nsjail_usage(stdout, argv[0]);
 		status = fflush(stdout) ? NSJAIL_FAILED : 0;

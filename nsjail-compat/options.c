@@ -138,6 +138,16 @@ nsjail_do_field(struct nsjail *n, const struct nsjail_option *o,
 	return nsjail_refuse(n, o->name, "cannot be said here", value);
 }
 
+/* Here, where somebody is there to mend it, a wrong name is an error. */
+int
+nsjail_do_cap(struct nsjail *n, const struct nsjail_option *o,
+    const char *value)
+{
+	return nsjail_cap_find(value) < 0 ? nsjail_refuse(n, o->name,
+	    "there is no such capability", value) :
+	    nsjail_do_field(n, o, value);
+}
+
 int
 nsjail_do_unset(struct nsjail *n, const struct nsjail_option *o,
     const char *value)
@@ -149,14 +159,21 @@ nsjail_do_unset(struct nsjail *n, const struct nsjail_option *o,
 	return 0;
 }
 
+/* With all that user_net {} leaves out. */
 int
-nsjail_do_refused(struct nsjail *n, const struct nsjail_option *o,
+nsjail_do_user_net(struct nsjail *n, const struct nsjail_option *o,
     const char *value)
 {
 	const struct nsjail_field *f;
+	struct nsjail_user_net **net = place(n, o->field, &f);
 
 	(void)value;
-	place(n, o->field, &f);
+	if (*net)
+		return 0;
+	*net = nsrun_arena_alloc(&n->arena, sizeof **net);
+	if (!*net)
+		return nsjail_nomem(n);
+	nsjail_message_init(&nsjail_user_net_message, *net);
 	return 0;
 }
 

@@ -37,22 +37,23 @@ set_namespaces(const struct nsjail *n, struct nsrun_plan *plan)
 	plan->hostname = c->newuts ? c->hostname : NULL;
 }
 
-static int
-set_caps(struct nsjail *n, struct nsrun_process *process)
+static void
+set_caps(const struct nsjail *n, struct nsrun_process *process)
 {
 	const char *const *names = n->config.cap.v;
 
 	for (size_t i = 0; i < n->config.cap.n; i++) {
 		int cap = nsjail_cap_find(names[i]);
 
+		/* A configuration's: the command has less, not more. */
 		if (cap < 0)
-			return nsjail_refuse(n, "cap", "there is no such"
-			    " capability", names[i]);
-		process->caps |= (uint64_t)1 << cap;
+			nsjail_log(n, NSJAIL_WARNING, NSJAIL_WHERE("initNs"),
+			    "there is no capability '%s' to keep", names[i]);
+		else
+			process->caps |= (uint64_t)1 << cap;
 	}
 	if (n->config.keep_caps)
 		process->caps = ~(uint64_t)0;
-	return 0;
 }
 
 static unsigned long
@@ -65,8 +66,8 @@ get_personality(const struct nsjail_config *c)
 	    (c->persona_no_randomize ? ADDR_NO_RANDOMIZE : 0UL);
 }
 
-static int
-set_process(struct nsjail *n, struct nsrun_plan *plan)
+static void
+set_process(const struct nsjail *n, struct nsrun_plan *plan)
 {
 	const struct nsjail_config *c = &n->config;
 	struct nsrun_process *process = &plan->process;
@@ -76,6 +77,7 @@ set_process(struct nsjail *n, struct nsrun_plan *plan)
 
 	process->in_place = !init;
 	process->names_command = init && (execve || c->forward_signals);
+	process->spares_init = init;
 	/* What may pass is marked already, by mark_fds(). */
 	process->keeps_fds = true;
 	process->free_caps = true;
@@ -102,7 +104,7 @@ set_process(struct nsjail *n, struct nsrun_plan *plan)
 	if (!execve)
 		plan->supervision.timeout_ms = (uint64_t)c->time_limit * 1000 +
 		    c->time_limit_ms;
-	return set_caps(n, process);
+	set_caps(n, process);
 }
 
 /* NAME=VALUE, or NAME alone: the caller's. */
@@ -245,11 +247,14 @@ int
 nsjail_plan(struct nsjail *n, struct nsrun_plan *plan)
 {
 	set_namespaces(n, plan);
-	if (mark_fds(n) < 0 || nsjail_plan_filter(n, plan) < 0 ||
-	    set_process(n, plan) < 0 || nsjail_plan_ids(n, plan) < 0 ||
-	    nsjail_plan_limits(n, plan) < 0 ||
+	if (mark_fds(n) < 0 || nsjail_plan_filter(n, plan) < 0)
+		return -1;
+	set_process(n, plan);
+	if (nsjail_plan_ids(n, plan) < 0 || nsjail_plan_limits(n, plan) < 0 ||
+	    nsjail_plan_cgroups(n, plan) < 0 || nsjail_plan_net(n, plan) < 0 ||
 	    nsjail_plan_mounts(n, plan) < 0 || set_environment(n, plan) < 0 ||
 	    set_cwd(n, plan) < 0 || set_command(n, plan) < 0)
 		return -1;
+	nsjail_doubt_memory(n, plan);
 	return nsrun_plan_check(plan, &n->err);
 }

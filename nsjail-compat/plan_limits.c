@@ -52,6 +52,47 @@ doubt(const struct nsjail *n, int i, uint64_t value, const struct rlimit *now)
 		    limits[i].name, (unsigned long long)now->rlim_max);
 }
 
+/*
+ * Programs that reserve far more address space than they use. They are known
+ * by name alone: "node20" and "/usr/bin/java" are meant, a script is not.
+ */
+static bool
+reserves_much(const char *file)
+{
+	static const char *const names[] = {
+		"bun", "chrome", "chromium", "deno", "dotnet", "firefox",
+		"java", "javac", "node", "nodejs", "wasmtime",
+	};
+	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 :
+	    file;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		size_t len = strlen(names[i]);
+
+		if (!strncmp(name, names[i], len) &&
+		    !name[len + strspn(name + len, "0123456789.-")])
+			return true;
+	}
+	return false;
+}
+
+void
+nsjail_doubt_memory(const struct nsjail *n, const struct nsrun_plan *plan)
+{
+	const struct nsrun_limit *limit =
+	    &plan->limits[NSRUN_LIMIT_ADDRESS_SPACE];
+	enum { ENOUGH_GIB = 64 };
+
+	if (limit->set && limit->value < (uint64_t)ENOUGH_GIB << 30 &&
+	    reserves_much(plan->process.file))
+		nsjail_log(n, NSJAIL_WARNING, NSJAIL_WHERE("setLimits"),
+		    "'%s' reserves more address space than it uses, and is"
+		    " known to fail with rlimit_as at %llu MiB; --rlimit_as inf"
+		    " and a limit of a cgroup serve it better",
+		    plan->process.file,
+		    (unsigned long long)limit->value >> 20);
+}
+
 int
 nsjail_plan_limits(struct nsjail *n, struct nsrun_plan *plan)
 {

@@ -103,19 +103,21 @@ set_options(struct nsjail *n, const struct nsjail_mount *from,
 	return 0;
 }
 
-/* Absolute, without slashes at the end. */
+/* Absolute in the new root, whatever it looks like; no slashes at the end. */
 static int
 set_target(struct nsjail *n, const struct nsjail_mount *from, const char *dst,
     struct nsrun_mount *m)
 {
-	size_t len = strlen(dst);
+	size_t len;
 	char *target;
 
-	if (*dst != '/')
-		return bad(n, from, "the destination is not absolute", NULL);
-	target = nsrun_arena_strdup(&n->arena, dst);
+	if (!*dst)
+		return bad(n, from, "there is no destination", NULL);
+	target = nsrun_arena_printf(&n->arena, "%s%s", *dst == '/' ? "" : "/",
+	    dst);
 	if (!target)
 		return nsjail_nomem(n);
+	len = strlen(target);
 	while (len > 1 && target[len - 1] == '/')
 		target[--len] = '\0';
 	m->target = target;
@@ -153,18 +155,46 @@ set_kind(struct nsjail *n, const struct nsjail_mount *from, const char *src,
 	return 0;
 }
 
-/* The caller is told now: later there is nobody who could. */
-static bool
-is_there(const struct nsjail *n, const struct nsrun_mount *m)
+/* Why m cannot be mounted, as far as it shows already; or NULL. */
+static const char *
+see_why_not(const struct nsjail_mount *from, struct nsrun_mount *m)
 {
+	bool is_dir = m->kind != NSRUN_MOUNT_DATA;
 	struct stat st;
 
-	if (m->kind != NSRUN_MOUNT_BIND || stat(m->source, &st) == 0)
-		return true;
+	if (m->kind == NSRUN_MOUNT_SYMLINK)
+		return NULL;
+	if (m->kind == NSRUN_MOUNT_BIND) {
+		/* Of one that must be there, the child says more. */
+		if (stat(m->source, &st) < 0)
+			return from->mandatory ? NULL : strerror(errno);
+		is_dir = S_ISDIR(st.st_mode);
+		m->type = is_dir ? S_IFDIR : S_IFREG;
+	}
+	return from->has_is_dir && from->is_dir != is_dir ? is_dir ?
+	    "it is a directory, and is_dir says that it is not" :
+	    "it is no directory, and is_dir says that it is" : NULL;
+}
+
+/* As in nsjail, there is a place for what could not be mounted: a directory,
+ * or, where a bind was to be, a file. The caller is told now: later there is
+ * nobody who could. */
+static void
+leave_place(const struct nsjail *n, const struct nsjail_mount *from,
+    struct nsrun_mount *m, const char *why)
+{
+	bool is_dir = from->has_is_dir ? from->is_dir :
+	    m->kind != NSRUN_MOUNT_BIND && m->kind != NSRUN_MOUNT_DATA;
+
 	nsjail_log(n, NSJAIL_WARNING, NSJAIL_WHERE("mountPt"),
-	    "'%s' is not mounted on '%s': %s", m->source, m->target,
-	    strerror(errno));
-	return false;
+	    "'%s' is not mounted on '%s': %s", m->source ? m->source : "none",
+	    m->target, why);
+	*m = (struct nsrun_mount){
+		.kind = NSRUN_MOUNT_DIR, .target = m->target,
+		.flags = NSRUN_MOUNT_LENIENT,
+		.type = is_dir ? S_IFDIR : S_IFREG,
+		.mode = is_dir ? S_IFDIR | 0711 : S_IFREG | 0644,
+	};
 }
 
 static int
@@ -178,7 +208,7 @@ add_mount(struct nsjail *n, struct nsrun_plan *plan,
 		    (from->noexec ? NSRUN_MOUNT_NOEXEC : 0U) |
 		    (from->mandatory ? 0U : NSRUN_MOUNT_LENIENT),
 	};
-	const char *src, *dst;
+	const char *src, *dst, *why_not;
 	int no_src = prefixed(n, from->prefix_src_env, from->src, &src);
 	int no_dst = prefixed(n, from->prefix_dst_env, from->dst, &dst);
 
@@ -197,11 +227,11 @@ add_mount(struct nsjail *n, struct nsrun_plan *plan,
 	if (set_target(n, from, dst, &m) < 0 ||
 	    set_kind(n, from, src, &m) < 0 || set_options(n, from, &m) < 0)
 		return -1;
-	/* As in nsjail, its place is there. */
-	if (!from->mandatory && !is_there(n, &m)) {
-		m.kind = NSRUN_MOUNT_DIR;
-		m.source = NULL;
-	}
+	why_not = see_why_not(from, &m);
+	if (why_not && from->mandatory)
+		return bad(n, from, why_not, m.source);
+	if (why_not)
+		leave_place(n, from, &m, why_not);
 	return add(n, plan, &m);
 }
 

@@ -8,16 +8,40 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/sys.h"
+#include "guard.h"
 #include "nsjail.h"
 #include "run/run.h"
 #include "run/status.h"
 
 enum { PID_EVERYONE = 137 };	/* 128 + SIGKILL: of whom time ran out */
+
+/* Who asks wants to know what runs. */
+static void
+show(const struct nsjail *n, const struct nsrun_run *run)
+{
+	uint64_t limit = n->config.time_limit;
+	struct timespec now;
+	int64_t s;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	s = now.tv_sec - run->started_ns / 1000000000;
+	nsjail_log(n, NSJAIL_INFO, NULL,
+	    "Total number of spawned namespaces: 1");
+	if (limit || n->config.time_limit_ms)
+		nsjail_log(n, NSJAIL_INFO, NULL, "pid=%d, Remote host: %s,"
+		    " Run time: %lld sec. (time left: %lld s.)", (int)run->pid,
+		    n->peer, (long long)s, (long long)limit - (long long)s);
+	else
+		nsjail_log(n, NSJAIL_INFO, NULL, "pid=%d, Remote host: %s,"
+		    " Run time: %lld sec. (time left: unlimited s.)",
+		    (int)run->pid, n->peer, (long long)s);
+}
 
 static void
 on_signal(struct nsrun_run *run, int signal)
@@ -29,9 +53,7 @@ on_signal(struct nsrun_run *run, int signal)
 		return;
 	}
 	if (signal == SIGUSR1 || signal == SIGQUIT) {
-		nsjail_log(n, NSJAIL_INFO, NULL, "PID: %d, Count: 1, Host: %s,"
-		    " Time limit: %u", (int)run->pid, n->peer,
-		    n->config.time_limit);
+		show(n, run);
 		return;
 	}
 	nsjail_log(n, NSJAIL_DEBUG, NSJAIL_WHERE("sigHandler"),
@@ -90,44 +112,61 @@ silence(struct nsjail *n)
 	return 0;
 }
 
-/* As programs read it, and the status that follows. */
-static int
-tell_end(const struct nsjail *n, const struct nsrun_run *run)
+/* How it ended, in the words that programs look for. */
+static void
+tell_result(const struct nsjail *n, const struct nsrun_run *run)
 {
 	const struct nsrun_result *r = &run->result;
-	const char *name = sigabbrev_np(run->stop_signal);
+	bool killed = r->reason == NSRUN_REASON_DEADLINE ||
+	    r->reason == NSRUN_REASON_CANCELLED;
+	int signal = r->signal ? r->signal : killed ? SIGKILL : 0;
+	char limit[NSJAIL_TIME_SIZE];
 
 	if (r->reason == NSRUN_REASON_DEADLINE)
 		nsjail_log(n, NSJAIL_INFO, NULL, "pid=%d run time >= time limit"
-		    " (%llu >= %u) (%s). Killing it", (int)run->pid,
+		    " (%llu.%03u >= %s) (%s). Killing it", (int)run->pid,
 		    (unsigned long long)r->wall_ms / 1000,
-		    n->config.time_limit, n->peer);
-	if (r->signal || r->reason == NSRUN_REASON_DEADLINE ||
-	    r->reason == NSRUN_REASON_CANCELLED) {
-		int signal = r->signal ? r->signal : SIGKILL;
-
+		    (unsigned int)(r->wall_ms % 1000),
+		    nsjail_time_limit(n, limit), n->peer);
+	if (signal == SIGSYS)
+		nsjail_log(n, NSJAIL_WARNING, NSJAIL_WHERE("seccompViolation"),
+		    "pid=%d committed a syscall/seccomp violation and exited"
+		    " with SIGSYS", (int)run->pid);
+	if (signal)
 		nsjail_log(n, NSJAIL_INFO, NULL, "pid=%d (%s) terminated with"
-		    " signal: SIG%s (%d), (PIDs left: 0)", (int)run->pid,
-		    n->peer, sigabbrev_np(signal) ? sigabbrev_np(signal) :
-		    "?", signal);
-	} else {
+		    " signal: %s (%d), (PIDs left: 0)", (int)run->pid,
+		    n->peer, nsjail_signal_name(signal), signal);
+	else
 		nsjail_log(n, NSJAIL_INFO, NULL, "pid=%d (%s) exited with"
 		    " status: %d, (PIDs left: 0)", (int)run->pid, n->peer,
 		    r->code);
-	}
-	if (run->stop_signal) {
-		nsjail_log(n, NSJAIL_WARNING, NSJAIL_WHERE("main"),
-		    "the jail was ended by SIG%s (%d)", name ? name : "?",
-		    run->stop_signal);
-		return 128 + run->stop_signal;
-	}
-	return r->reason == NSRUN_REASON_DEADLINE ? PID_EVERYONE : r->status;
 }
 
+/* The status that is the jail's. */
 static int
-fail(struct nsjail *n)
+tell_end(const struct nsjail *n, const struct nsrun_run *run)
+{
+	tell_result(n, run);
+	if (run->stop_signal) {
+		nsjail_log(n, NSJAIL_WARNING, NSJAIL_WHERE("main"),
+		    "the jail was ended by %s (%d)",
+		    nsjail_signal_name(run->stop_signal), run->stop_signal);
+		return 128 + run->stop_signal;
+	}
+	return run->result.reason == NSRUN_REASON_DEADLINE ? PID_EVERYONE :
+	    run->result.status;
+}
+
+int
+nsjail_fail(struct nsjail *n)
 {
 	nsjail_log_err(n, NSJAIL_WHERE("runChild"));
+	if (n->err.step == NSRUN_STEP_CGROUP && n->config.use_cgroupv2 &&
+	    !nsjail_field_given(&nsjail_config_message, &n->config,
+	    "cgroupv2_mount"))
+		nsjail_log(n, NSJAIL_FATAL, NSJAIL_WHERE("runChild"),
+		    "--cgroupv2_mount names another directory; nsjail takes"
+		    " /sys/fs/cgroup, as root");
 	/* The line, and its number, that others look for. */
 	nsjail_log(n, NSJAIL_ERROR, "runChild():486",
 	    "Launching child process failed");
@@ -136,11 +175,12 @@ fail(struct nsjail *n)
 }
 
 static int
-execute(struct nsjail *n, struct nsrun_run *run)
+execute(struct nsjail *n, struct nsrun_run *run, struct nsjail_guard *guard)
 {
 	nsjail_log(n, NSJAIL_INFO, NULL, "Executing '%s' for '%s'",
 	    run->plan->process.file, n->peer);
-	if (nsrun_launch(run, &n->err) < 0 || nsrun_supervise(run,
+	if (nsrun_launch(run, &n->err) < 0 ||
+	    nsjail_guard_start(n, run, guard) < 0 || nsrun_supervise(run,
 	    NSRUN_STATE_RUNNING, &n->err) < 0)
 		return -1;
 	nsrun_status_started(n->status_fd, run);
@@ -151,6 +191,7 @@ static int
 run_once(struct nsjail *n, const struct nsrun_plan *plan, int signal_fd,
     const sigset_t *mask, bool *ends)
 {
+	struct nsjail_guard guard = NSJAIL_GUARD_INIT;
 	struct nsrun_run run;
 	int status;
 
@@ -159,15 +200,17 @@ run_once(struct nsjail *n, const struct nsrun_plan *plan, int signal_fd,
 	run.caller_mask = mask;
 	run.on_signal = on_signal;
 	run.on_signal_data = n;
-	if (execute(n, &run) < 0) {
+	if (execute(n, &run, &guard) < 0) {
 		*ends = true;
-		status = run.stop_signal ? 128 + run.stop_signal : fail(n);
+		status = run.stop_signal ? 128 + run.stop_signal :
+		    nsjail_fail(n);
 	} else {
 		*ends = run.stop_signal;
 		status = tell_end(n, &run);
 		nsrun_status_exited(n->status_fd, &run);
 	}
 	nsrun_run_wait_janitor(&run);
+	nsjail_guard_end(n, &run, &guard);
 	nsrun_run_deinit(&run);
 	return status;
 }
@@ -181,7 +224,7 @@ nsjail_run(struct nsjail *n, const struct nsrun_plan *plan)
 	int status;
 
 	if (open_signals(n, &saved, &signal_fd) < 0 || silence(n) < 0)
-		return fail(n);
+		return nsjail_fail(n);
 	do
 		status = run_once(n, plan, signal_fd, &saved, &ends);
 	while (n->config.mode == NSJAIL_RERUN && !ends);

@@ -82,7 +82,11 @@ same "nsrun-profiles.5: limits" \
 	"$(section nsrun-profiles.5 LIMITS |
 		sed -n 's/^\.It Cm \([a-z-]*\) Pq Dv \([A-Z_]*\) .*/\1=\2/p')" \
 	"$(sed -n 's/.*\[NSRUN_LIMIT_.*{ "\(.*\)", \(RLIMIT_[A-Z]*\),.*/\1=\2/p' \
-		"$srcdir"/lib/plan/names.c)"
+		"$srcdir"/lib/plan/limits.c)"
+section nsrun-profiles.5 LIMITS >"$work"/page
+within "nsrun-profiles.5: the limits that are not setrlimit(2)'s" \
+	"$(sed -n 's/.*\[NSRUN_LIMIT_.*{ "\(.*\)", -1,.*/\1/p' \
+		"$srcdir"/lib/plan/limits.c)" "$work"/page
 $oc policy show shell >"$work"/shell
 same "nsrun-profiles.5: values of limits" \
 	"$(section nsrun-profiles.5 LIMITS |

@@ -49,6 +49,21 @@ for caller in $callers; do
 	status "$caller: none" 0 run -- true
 	status "$caller: another" 125 run --project "$d/other" -- true
 	like "$caller: ... says which" "$said" "*project $d/other: is not granted by *"
+	# A home that is read, and credentials, are roots in this respect.
+	echo key >"$d/shared/key"; echo key >"$d/shared/in/key"; echo key >"$d/other/key"
+	chown "$(stat -c %u:%g "$p")" "$d"/*/key "$d/shared/in/key"
+	status "$caller: homes that are empty" 0 run --home private --state-dir "$d/state" -- true
+	status "$caller: a home that may be read" 0 run --home overlay="$d/shared" -- true
+	status "$caller: another" 125 run --home overlay="$d/other" -- true
+	like "$caller: ... says so" "$said" "*home $d/other: is not granted by *"
+	status "$caller: the caller's own" 125 run --home overlay -- true
+	for option in credential credential-copy; do
+		status "$caller: a $option that may be read" 0 run --$option "$d/shared/key:k" -- true
+		status "$caller: another" 125 run --$option "$d/other/key:k" -- true
+		like "$caller: ... says so" "$said" "*credential $d/other/key: is not granted by *"
+	done
+	status "$caller: a credential to be returned, which may be read" 125 run --credential-copy "$d/shared/key:k" --credential-return -- true
+	status "$caller: ... which may be written" 0 run --credential-copy "$d/shared/in/key:k" --credential-return -- true
 	ln -sfn "$d/other" "$p/link"
 	status "$caller: another, through a link" 125 run --project link -- true
 	status "$caller: a read-only root" 0 run --ro "$d/shared" -- true
@@ -121,6 +136,16 @@ for caller in $callers; do
 	is "$caller: ... not trusted" "$(hook false none; echo $?)" 125
 	is "$caller: off is another permission" "$(off run -- true >/dev/null 2>&1; echo $?)" 125
 
+	# Sandboxes inside.
+	printf 'profile any\nproject any\n' | write oc-nsrun.conf
+	status "$caller: nesting is not granted" 125 run --as 1:1 --nesting allow -- true
+	like "$caller: ... told" "$said" "*--nesting -> allow: is not granted by /etc/oc-nsrun/oc-nsrun.conf"
+	printf 'profile any\nproject any\nnesting allow\n' | write oc-nsrun.conf
+	[ "$caller" = user ] || status "$caller: granted" 0 run --as 1:1 --nesting allow -- unshare -Ur true
+	[ "$caller" != user ] || status "$caller: granted" 0 run --nesting allow -- unshare -Ur true
+	printf 'profile any\npermit unsandboxed\n' | write oc-nsrun.conf
+	status "$caller: nesting would not hold without a sandbox" 125 off run --nesting allow -- true
+
 	# Profiles and filters of the site's.
 	rm "$conf/oc-nsrun.conf"
 	sed 's/^filter .*/filter site/; s/^EPERM   mount /EPERM   mkdir mkdirat mount /; s/^\(allow .*\) mkdir mkdirat/\1/' \
@@ -129,6 +154,8 @@ for caller in $callers; do
 	status "$caller: they are right" 0 at "$caller" "$oc" policy check /etc/oc-nsrun/mine.profile
 	status "$caller: a profile of the site" 0 run --profile mine -- sh -c 'test $HELLO = site'
 	fails "$caller: ... with its filter" run --profile mine --project . -- mkdir new
+	status "$caller: ... which nesting does not take away" 125 run --profile mine --nesting allow -- true
+	like "$caller: ... told" "$said" "*not permitted by the profile"
 	like "$caller: ... by name and hash" "$(at "$caller" "$oc" run --profile mine --status-fd 1 -- true)" \
 		'*"profile": "mine"*"name": "site", "variant": "denied", "sha256": "'"$(at "$caller" "$oc" policy export site --arch "$(uname -m)" | sha256sum | sed 's/ .*//')"'"*'
 	like "$caller: ... are listed" "$(at "$caller" "$oc" policy list | tr '\n' ' ')" "*filter site site profile mine site *"

@@ -29,8 +29,12 @@ struct nsrun_child {
 	int	masks_fd;	/* what is mounted over masks; or -1 */
 	int	pins_fd;	/* a tree of `pins_of`, out of reach; or -1 */
 	const char *pins_of;
+	unsigned int n_pin_trees;
+	size_t	absents_end;	/* up to where stubs were asked for */
+	bool	absents_barred;	/* where nobody can make what is not there */
 	int	janitor_fd;	/* socket to it, once there is one; or -1,
 				   or NSRUN_NO_JANITOR: not any more */
+	bool	is_watched;	/* it has what it needs to mend masks */
 	unsigned int n_own_devs;
 	int	dir_fd;		/* of the last target's parent; -1: none */
 	bool	dir_own;	/* the plan may make things there */
@@ -137,11 +141,12 @@ int nsrun_stub_share(const struct nsrun_prep *prep, struct nsrun_child *child,
 int nsrun_stub_watch(const struct nsrun_prep *prep, struct nsrun_child *child);
 
 /*
- * A stub in dir for mount i, whose name must stay absent. -1 with errno EROFS:
- * nothing can be made there; EEXIST: something else is there.
+ * Stubs in dir for mounts *i to end-1, whose names must stay absent; what else
+ * is at one is left alone. -1 with errno EROFS: nothing can be made there; any
+ * other is of mount *i.
  */
 int nsrun_stub_absent(const struct nsrun_prep *prep, struct nsrun_child *child,
-    int dir, size_t i);
+    int dir, size_t *i, size_t end);
 
 /*
  * Attach the detached mount at m's target, which is made when it is missing: a
@@ -190,6 +195,9 @@ void nsrun_exec_command(const struct nsrun_prep *prep,
 
 /* All of it: becomes pid 1 of the sandbox. For clone3. */
 _Noreturn void nsrun_child_main(const struct nsrun_prep *prep);
+
+/* What the plan wants back, into prep's return_fds. */
+void nsrun_returns_collect(const struct nsrun_prep *prep);
 
 /* Pid 1's life: run the command, reap, obey, end everything. */
 _Noreturn void nsrun_init_main(const struct nsrun_prep *prep,

@@ -18,10 +18,11 @@ nsrun_mount_dir(const struct nsrun_prep *prep, struct nsrun_child *child,
     size_t i, struct nsrun_err *err)
 {
 	const struct nsrun_mount *m = &prep->plan->mounts.v[i];
+	mode_t type = S_ISREG(m->type) ? S_IFREG : S_IFDIR;
 	nsrun_autoclose int fd = -1;
 	const char *call;
 
-	if (nsrun_target_make(prep, child, m, S_IFDIR |
+	if (nsrun_target_make(prep, child, m, type |
 	    nsrun_mount_mode(m, 0755), &fd, &call) < 0)
 		return nsrun_mount_failed(m, call, err);
 	return 0;
@@ -83,7 +84,8 @@ write_data(int fd, const struct nsrun_mount *m, struct nsrun_err *err)
 
 /*
  * A file that may be there already is emptied and keeps its mode, as creat(2)
- * does; one that must not be is made with O_EXCL.
+ * does; one that must not be is made with O_EXCL; one that somebody put there
+ * only has to be there.
  */
 int
 nsrun_mount_file(const struct nsrun_prep *prep, struct nsrun_child *child,
@@ -95,6 +97,10 @@ nsrun_mount_file(const struct nsrun_prep *prep, struct nsrun_child *child,
 	const char *name, *call = "parent directory";
 	int dir;
 
+	if (m->flags & NSRUN_MOUNT_OPTIONAL) {
+		fd = nsrun_target_open(child, m);
+		return fd < 0 ? nsrun_mount_failed(m, "open", err) : 0;
+	}
 	if (m->flags & NSRUN_MOUNT_REPLACE) {
 		if (nsrun_target_make(prep, child, m, S_IFREG | mode, &place,
 		    &call) < 0)

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,6 +37,38 @@ write_map(const struct nsrun_prep *prep, const char *name, const char *text,
 	return 0;
 }
 
+static int
+write_own(const struct nsrun_prep *prep, int which, struct nsrun_err *err)
+{
+	/* Denied setgroups is inherited. */
+	if ((which == 0 || prep->plan->identity.sets_ids_first) &&
+	    write_map(prep, "self/setgroups", "deny", err) < 0)
+		return -1;
+	if (write_map(prep, "self/uid_map", prep->uid_maps[which], err) < 0 ||
+	    write_map(prep, "self/gid_map", prep->gid_maps[which], err) < 0)
+		return -1;
+	return 0;
+}
+
+/*
+ * The second one of a key of an ordinary user's, whose supervisor is not root:
+ * its ids are ours by now. While these files are to be ours, what has the key's
+ * ids could look into us; but that is in sandboxes, and sees no pid of ours.
+ */
+static int
+write_key(const struct nsrun_prep *prep, struct nsrun_err *err)
+{
+	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_IDMAP, "PR_SET_DUMPABLE",
+		    NULL, NULL);
+	if (write_own(prep, 1, err) < 0)
+		return -1;
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_IDMAP, "PR_SET_DUMPABLE",
+		    NULL, NULL);
+	return 0;
+}
+
 /*
  * A caller that left uid 0 is not dumpable, and stays so: whoever has the ids
  * that it took on could look into root's memory and take root's descriptors.
@@ -46,22 +79,18 @@ static int
 write_maps(const struct nsrun_prep *prep, int which, struct nsrun_err *err)
 {
 	struct nsrun_message ask = { .kind = NSRUN_MESSAGE_MAP, .map = which };
+	const struct nsrun_identity *who = &prep->plan->identity;
 
-	if (prep->plan->identity.leaves_root ||
-	    prep->plan->identity.asks_for_maps) {
+	if (which && who->asks_for_maps && who->sets_ids_first)
+		return write_key(prep, err);
+	if (who->leaves_root || who->asks_for_maps) {
 		if (nsrun_child_say(prep, &ask) < 0 ||
 		    nsrun_child_wait(prep) < 0)
 			return nsrun_err_sys(err, NSRUN_STEP_IDMAP, "maps",
 			    "the supervisor", NULL);
 		return 0;
 	}
-	/* Denied setgroups is inherited. */
-	if (which == 0 && write_map(prep, "self/setgroups", "deny", err) < 0)
-		return -1;
-	if (write_map(prep, "self/uid_map", prep->uid_maps[which], err) < 0 ||
-	    write_map(prep, "self/gid_map", prep->gid_maps[which], err) < 0)
-		return -1;
-	return 0;
+	return write_own(prep, which, err);
 }
 
 /* Must: be in a user namespace without maps. */
@@ -134,6 +163,21 @@ nsrun_apply_lock(const struct nsrun_prep *prep, struct nsrun_child *child,
 	return who->check_no_userns ? check_none(err) : 0;
 }
 
+/* For who watches from outside, with rights on what is made in here. */
+static int
+pass_userns(const struct nsrun_prep *prep, struct nsrun_err *err)
+{
+	const struct nsrun_message message = { .kind = NSRUN_MESSAGE_USERNS };
+	nsrun_autoclose int fd = openat(prep->proc_fd, "self/ns/user",
+	    O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || nsrun_child_pass(prep->channel_fd, &message,
+	    sizeof message, fd) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_NAMESPACE, "pass",
+		    "self/ns/user", NULL);
+	return 0;
+}
+
 /* Note which namespaces these are: nobody outside may look into pid 1 later. */
 int
 nsrun_apply_witness(const struct nsrun_prep *prep, struct nsrun_child *child,
@@ -145,7 +189,11 @@ nsrun_apply_witness(const struct nsrun_prep *prep, struct nsrun_child *child,
 	};
 	struct stat st;
 
-	if (!prep->plan->supervision.reports)
+	if (prep->plan->supervision.watches_writes &&
+	    pass_userns(prep, err) < 0)
+		return -1;
+	if (!prep->plan->supervision.reports &&
+	    !prep->plan->supervision.watches_writes)
 		return 0;
 	for (int i = 0; i < NSRUN_N_NAMESPACES; i++) {
 		if (fstatat(prep->proc_fd, names[i], &st, 0) < 0)

@@ -62,11 +62,50 @@ open_source(const struct nsrun_mount *m, const char *path,
 	return fd;
 }
 
-/* The last one given is the topmost, which the kernel wants first. */
+/*
+ * A tree that was cloned before, while there was the right to: it must be
+ * mounted somewhere in this namespace before the kernel takes it for a layer.
+ */
 static int
-put_layers(struct overlay *o, const struct nsrun_mount *m,
+place_tree(struct nsrun_child *child, const struct nsrun_mount *m, int tree,
+    const char *name, struct nsrun_err *err)
+{
+	int fd;
+
+	if (mkdirat(child->base_fd, name, 0700) < 0 && errno != EEXIST)
+		return nsrun_mount_failed(m, "mkdir", err);
+	if (sys_move_mount(tree, "", child->base_fd, name,
+	    MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return nsrun_mount_failed(m, "move_mount", err);
+	fd = openat(child->base_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? nsrun_mount_failed(m, "open", err) : fd;
+}
+
+/* The one layer that the plan pinned. */
+static int
+open_pinned(const struct nsrun_prep *prep, struct nsrun_child *child, size_t i,
     struct nsrun_err *err)
 {
+	const struct nsrun_mount *m = &prep->plan->mounts.v[i];
+	nsrun_autoclose int fd = -1;
+
+	if (prep->tree_fds[i] >= 0)
+		return place_tree(child, m, prep->tree_fds[i], "lower", err);
+	fd = sys_openat2(AT_FDCWD, m->layers[0],
+	    O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+	    RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	if (fd < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_MOUNT, "openat2",
+		    m->layers[0], NULL);
+	return nsrun_mount_check_pin(m, fd, err) < 0 ? -1 : nsrun_fd_take(&fd);
+}
+
+/* The last one given is the topmost, which the kernel wants first. */
+static int
+put_layers(struct overlay *o, const struct nsrun_prep *prep,
+    struct nsrun_child *child, size_t i, struct nsrun_err *err)
+{
+	const struct nsrun_mount *m = &prep->plan->mounts.v[i];
 	size_t n = 0;
 
 	while (m->layers[n])
@@ -75,12 +114,14 @@ put_layers(struct overlay *o, const struct nsrun_mount *m,
 		errno = E2BIG;
 		return nsrun_mount_failed(m, "overlay", err);
 	}
-	for (size_t i = n; i-- > 0; ) {
-		int fd = open_source(m, m->layers[i], err);
+	for (size_t k = n; k-- > 0; ) {
+		int fd = m->flags & NSRUN_MOUNT_PINNED ?
+		    open_pinned(prep, child, i, err) :
+		    open_source(m, m->layers[k], err);
 
 		if (fd < 0)
 			return -1;
-		put_fd(o, i == n - 1 ? "lowerdir=" : ":", fd);
+		put_fd(o, k == n - 1 ? "lowerdir=" : ":", fd);
 	}
 	return 0;
 }
@@ -112,39 +153,61 @@ open_room(const struct nsrun_prep *prep, struct nsrun_child *child, size_t i,
 	    nsrun_fd_take(&fd);
 }
 
+/* The directory that has upper and work in it: ours, or one that is kept. */
+static int
+open_both(const struct nsrun_prep *prep, struct nsrun_child *child, size_t i,
+    struct nsrun_err *err)
+{
+	const struct nsrun_mount *m = &prep->plan->mounts.v[i];
+	size_t n = prep->plan->mounts.n;
+	nsrun_autoclose int room = -1;
+
+	if (m->source)
+		return prep->tree_fds[n + i] >= 0 ? place_tree(child, m,
+		    prep->tree_fds[n + i], "kept", err) :
+		    open_source(m, m->source, err);
+	room = open_room(prep, child, i, err);
+	if (room < 0)
+		return -1;
+	if (mkdirat(room, "upper", 0755) < 0 || mkdirat(room, "work", 0755) < 0)
+		return nsrun_mount_failed(m, "mkdir", err);
+	return nsrun_fd_take(&room);
+}
+
+/* Directory `name` of room, or the path, which is the host's. */
+static int
+put_dir(struct overlay *o, const struct nsrun_mount *m, const char *before,
+    int room, const char *name, struct nsrun_err *err)
+{
+	int fd = room < 0 ? open_source(m, name, err) :
+	    openat(room, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return room < 0 ? -1 : nsrun_mount_failed(m, "open", err);
+	put_fd(o, before, fd);
+	return 0;
+}
+
 static int
 put_upper(struct overlay *o, const struct nsrun_prep *prep,
     struct nsrun_child *child, size_t i, struct nsrun_err *err)
 {
 	const struct nsrun_mount *m = &prep->plan->mounts.v[i];
 	nsrun_autoclose int room = -1;
-	int upper, work;
 
-	if (m->source) {
-		upper = open_source(m, m->source, err);
-		if (upper < 0)
-			return -1;
-		put_fd(o, ",upperdir=", upper);
-		work = open_source(m, m->work, err);
-	} else {
-		room = open_room(prep, child, i, err);
+	if (!m->work) {
+		room = open_both(prep, child, i, err);
 		if (room < 0)
 			return -1;
-		if (mkdirat(room, "upper", 0755) < 0 ||
-		    mkdirat(room, "work", 0755) < 0)
-			return nsrun_mount_failed(m, "mkdir", err);
-		upper = openat(room, "upper", O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (upper < 0)
-			return nsrun_mount_failed(m, "open", err);
-		put_fd(o, ",upperdir=", upper);
-		work = openat(room, "work", O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (work < 0)
-			nsrun_mount_failed(m, "open", err);
 	}
-	if (work < 0)
+	if (put_dir(o, m, ",upperdir=", room, m->work ? m->source : "upper",
+	    err) < 0)
 		return -1;
-	put_fd(o, ",workdir=", work);
-	return 0;
+	if (m->hidden && nsrun_mount_whiteouts(m, o->fds[o->n_fds - 1],
+	    o->fds[0], err) < 0)
+		return -1;
+	return put_dir(o, m, ",workdir=", room, m->work ? m->work : "work",
+	    err);
 }
 
 /*
@@ -160,7 +223,8 @@ mount_overlay(struct overlay *o, const struct nsrun_prep *prep,
 	nsrun_autoclose int place = -1, fd = -1;
 	struct stat st;
 
-	if (put_layers(o, m, err) < 0 || (!(m->flags & NSRUN_MOUNT_RDONLY) &&
+	if (put_layers(o, prep, child, i, err) < 0 ||
+	    (!(m->flags & NSRUN_MOUNT_RDONLY) &&
 	    put_upper(o, prep, child, i, err) < 0))
 		return -1;
 	put(o, ",userxattr");
@@ -189,9 +253,13 @@ int
 nsrun_mount_overlay(const struct nsrun_prep *prep, struct nsrun_child *child,
     size_t i, struct nsrun_err *err)
 {
+	const struct nsrun_mount *m = &prep->plan->mounts.v[i];
 	struct overlay o;
 	int rc;
 
+	if (m->flags & NSRUN_MOUNT_MADE)
+		return nsrun_mount_attach(prep, child, m->pin.fd, m, S_IFDIR,
+		    err);
 	o.n_fds = o.n = 0;
 	rc = mount_overlay(&o, prep, child, i, err);
 	while (o.n_fds > 0)

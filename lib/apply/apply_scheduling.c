@@ -3,7 +3,6 @@
 #include "apply/apply.h"
 
 #include <fcntl.h>
-#include <linux/prctl.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/prctl.h>

@@ -24,10 +24,12 @@ typedef int step(const struct nsrun_prep *prep, struct nsrun_child *child,
     struct nsrun_err *err);
 
 static step reset_signals;
+static step root_cgroup;
 static step *const steps[] = {
 	nsrun_apply_release,	/* somebody looks at us first */
 	nsrun_apply_oom_score,	/* the file is the caller's until ids are not */
 	reset_signals,		/* nothing of the caller's is ignored */
+	root_cgroup,		/* what clone3 could not do */
 	nsrun_apply_idmap,	/* without ids nothing is ours */
 	nsrun_apply_mounts,	/* host paths still resolve here */
 	nsrun_apply_pivot,	/* now they do not */
@@ -146,6 +148,19 @@ reset_signals(const struct nsrun_prep *prep, struct nsrun_child *child,
 		    syscall(SYS_rt_sigaction, i, defaults, NULL, 8) < 0)
 			return nsrun_err_sys(err, NSRUN_STEP_INIT,
 			    "rt_sigaction", NULL, NULL);
+	return 0;
+}
+
+/* Born into a cgroup, we are the root of a namespace only when in there. */
+static int
+root_cgroup(const struct nsrun_prep *prep, struct nsrun_child *child,
+    struct nsrun_err *err)
+{
+	(void)child;
+	if (prep->cgroup_fd >= 0 && prep->plan->namespaces & CLONE_NEWCGROUP &&
+	    unshare(CLONE_NEWCGROUP) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_CGROUP, "unshare", NULL,
+		    NULL);
 	return 0;
 }
 

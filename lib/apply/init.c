@@ -7,7 +7,8 @@
  * pidfd). Nobody inside can signal, stop or look into it.
  *
  * Where the plan lets the rest of a command go on, it reports the command's end
- * and then only reaps, to the last.
+ * and then only reaps, to the last. Where the filters are a stranger's, it may
+ * go without them (spares_init).
  */
 #include "apply/apply.h"
 
@@ -225,6 +226,7 @@ end(struct init *init)
 	kill_all(init);
 	while (reap(init, 0))
 		continue;
+	nsrun_returns_collect(init->prep);
 	report(init, true);
 	_exit(0);
 }
@@ -320,7 +322,8 @@ nsrun_init_main(const struct nsrun_prep *prep, struct nsrun_child *child)
 		_exit(125);
 	start_command(&init, child);
 	/* The command has its filter; who looks into us finds the same. */
-	if (!prep->plan->profile && nsrun_load_filters(prep, &m.err) < 0)
+	if (!prep->plan->profile && !process->spares_init &&
+	    nsrun_load_filters(prep, &m.err) < 0)
 		end(&init);
 	if (process->lingers)
 		linger(&init);

@@ -22,6 +22,9 @@ nsrun_mount_op nsrun_mount_dir, nsrun_mount_file, nsrun_mount_symlink;
 nsrun_mount_op nsrun_mount_data, nsrun_mount_chmod;
 /* apply_overlay.c */
 nsrun_mount_op nsrun_mount_overlay;
+/* apply_whiteouts.c: what m hides, in its upper layer. */
+int nsrun_mount_whiteouts(const struct nsrun_mount *m, int upper_fd,
+    int lower_fd, struct nsrun_err *err);
 /* apply_covers.c */
 nsrun_mount_op nsrun_mount_cover, nsrun_mount_mask;
 /* apply_masks.c */

@@ -29,11 +29,14 @@ struct nsrun_prep {
 	int	channel_fd;	/* SEQPACKET: what the child has to say */
 	int	control_fd;	/* read end: orders; EOF: the supervisor died */
 	int	watch_fd;	/* pidfd of the caller's process, or -1 */
+	int	cgroup_fd;	/* where the child is born; -1: with us */
 	int	net_fd;		/* a network namespace comes; -1: cloned */
 	int	parent_fds[3];	/* the other ends: not the child's */
 	int	proc_fd;	/* the host's /proc, verified */
 	int	stdio_fds[3];	/* what becomes 0, 1, 2; -1: made inside */
-	int	keep_fds[3];	/* what survives closing, ascending */
+	int	return_fds[NSRUN_RETURNS_MAX];	/* memory, shared; see below */
+	int	keep_fds[4 + NSRUN_RETURNS_MAX];	/* what survives
+						   closing, ascending */
 	unsigned int n_keep;
 
 	char	*own_strings;	/* our argv and environment in memory */
@@ -42,7 +45,8 @@ struct nsrun_prep {
 	/* Of the first user namespace, and of the second. */
 	char	uid_maps[2][NSRUN_MAP_SIZE], gid_maps[2][NSRUN_MAP_SIZE];
 
-	int		*tree_fds;	/* per mount: the parent's clone */
+	int		*tree_fds;	/* per mount: the parent's clone; and
+					   again: what an overlay is kept in */
 	struct nsrun_tmpfs_text {
 		char	size[24], inodes[24], mode[8];
 	}		*tmpfs;		/* per mount: options as text */
@@ -70,6 +74,7 @@ enum nsrun_message_kind {
 	NSRUN_MESSAGE_MAP,	/* write the maps of my user namespace */
 	NSRUN_MESSAGE_TERMINAL,	/* with the terminal's master, SCM_RIGHTS */
 	NSRUN_MESSAGE_JANITOR,	/* start one on this socket, SCM_RIGHTS */
+	NSRUN_MESSAGE_USERNS,	/* my user namespace, SCM_RIGHTS */
 	NSRUN_MESSAGE_COMMAND,	/* said by the command, whose pid is seen */
 	NSRUN_MESSAGE_READY,	/* the command was exec'ed */
 	NSRUN_MESSAGE_REPORT,	/* everything inside is dead and reaped */
@@ -98,10 +103,17 @@ struct nsrun_message {
 	};
 };
 
+/* At the start of a return_fds; the content follows. */
+struct nsrun_returned {
+	uint32_t	told;		/* 0: nothing of this was written */
+	int32_t		errnum;		/* why there is none; or 0 */
+	uint32_t	size;
+};
+
 /*
- * What the child asks of the janitor, with a descriptor: the new root's tmpfs,
- * first of all, or the directory where to make `name`, or what to hold. The
- * answer is an errno or 0, as an int.
+ * What the child asks of the janitor, with a descriptor: first of all pid 1's
+ * pidfd or, without a pid namespace, the new root's tmpfs; then the directory
+ * where to make `name`, or what to hold.
  */
 struct nsrun_stub_request {
 	enum {
@@ -112,13 +124,18 @@ struct nsrun_stub_request {
 		NSRUN_STUB_USER,	/* its first user namespace */
 		NSRUN_STUB_MOUNTS,	/* its mount namespace */
 		NSRUN_STUB_MASKS,	/* what is mounted over masks */
-		NSRUN_STUB_ABSENT,	/* the directory where mount's is */
+		NSRUN_STUB_TREE,	/* mount's, a root that is written */
+		NSRUN_STUB_ABSENT,	/* the directory of mounts' names */
 	}		what;
 	mode_t		mode;		/* with S_IFDIR, S_IFREG or
 					   S_IFLNK */
-	size_t		mount;		/* of the plan */
+	size_t		mount, end;	/* of the plan: from, and up to */
 	char		name[256];
 	char		text[1024];	/* of a link */
+};
+struct nsrun_stub_answer {
+	int		errnum;		/* or 0 */
+	size_t		mount;		/* which it is about */
 };
 
 /*

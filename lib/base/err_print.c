@@ -36,7 +36,11 @@ static const struct {
 	[NSRUN_STEP_EXEC]	= { "exec", "exec-failed" },
 	[NSRUN_STEP_SUPERVISE]	= { "supervise", "kernel-refused" },
 	[NSRUN_STEP_MASK]	= { "mask", "bad-input" },
+	[NSRUN_STEP_STATE]	= { "state", "bad-input" },
+	[NSRUN_STEP_HOME]	= { "home", "bad-input" },
+	[NSRUN_STEP_CREDENTIAL]	= { "credential", "bad-input" },
 	[NSRUN_STEP_MEMORY]	= { "memory", "no-memory" },
+	[NSRUN_STEP_CGROUP]	= { "cgroup", "cgroup-refused" },
 };
 
 const char *
@@ -72,6 +76,9 @@ static const struct {
 	{ NSRUN_STEP_NAMESPACE, EPERM, NULL,
 	    "this host refuses user namespaces to this user; oc-nsrun doctor"
 	    " names the setting" },
+	{ NSRUN_STEP_NAMESPACE, ENOSYS, "clone3",
+	    "a filter forbids namespaces: inside oc-nsrun, start the outer one"
+	    " with --nesting allow" },
 	{ NSRUN_STEP_NAMESPACE, EUSERS, NULL,
 	    "too many nested user namespaces (the kernel allows 32)" },
 	{ NSRUN_STEP_NAMESPACE, EAGAIN, NULL,
@@ -84,19 +91,34 @@ static const struct {
 	    "user namespaces are made but not usable, as under Ubuntu's"
 	    " AppArmor restriction; oc-nsrun doctor names the profile to"
 	    " load" },
+	{ NSRUN_STEP_MOUNT, ENOSYS, NULL,
+	    "a filter forbids openat2, as that of oc-nsrun does where files are"
+	    " root's on the host" },
 	{ NSRUN_STEP_MOUNT, ENOSPC, NULL,
 	    "the mount limit is reached: /proc/sys/fs/mount-max" },
 	{ NSRUN_STEP_MOUNT, EINVAL, "open_tree",
 	    "something is mounted below this directory, or it is no longer"
 	    " mounted here" },
+	{ NSRUN_STEP_MOUNT, ENODEV, "overlay",
+	    "this kernel has no overlay file system, or its module is not"
+	    " loaded: modprobe overlay" },
+	{ NSRUN_STEP_MOUNT, EPERM, "overlay",
+	    "this kernel lets only root mount an overlay: Linux 5.11 is needed,"
+	    " and nothing that forbids it" },
+	{ NSRUN_STEP_MOUNT, EINVAL, "overlay",
+	    "the file system below cannot be a layer, or the one that is"
+	    " written to cannot be that; the kernel's log says which" },
 	{ NSRUN_STEP_MASK, ENOLCK, NULL,
 	    "locks want a directory of your own, mode 0700: /run/user/UID or"
 	    " /tmp/.oc-nsrun-UID.N" },
+	{ NSRUN_STEP_STATE, EWOULDBLOCK, "lock",
+	    "another launch uses it, or it is being removed; wait for that, or"
+	    " use another name" },
 	{ NSRUN_STEP_PROC, EPERM, NULL,
 	    "a container that covers parts of /proc forbids a new procfs; run"
 	    " it with an unmasked /proc (docker: --security-opt systempaths="
 	    "unconfined)" },
-	{ NSRUN_STEP_NETWORK, 0, NULL,
+	{ NSRUN_STEP_NETWORK, 0, "RTM_NEWLINK",
 	    "this host refuses a loopback device in a new network namespace;"
 	    " --network denied can do without" },
 	{ NSRUN_STEP_EXEC, ENOENT, "interpreter",
@@ -109,6 +131,9 @@ static const struct {
 	    "arguments and environment are larger than the kernel allows" },
 	{ NSRUN_STEP_CHDIR, 0, NULL,
 	    "oc-nsrun explain shows what is visible in the sandbox" },
+	{ NSRUN_STEP_CGROUP, 0, NULL,
+	    "oc-nsrun doctor says what of cgroups is missing here, and which"
+	    " command gives it" },
 	{ NSRUN_STEP_FILTER, EINVAL, NULL,
 	    "the kernel has no seccomp filters, or another filter forbids"
 	    " loading one" },

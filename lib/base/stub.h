@@ -20,8 +20,8 @@ enum {
 static inline bool
 nsrun_stub_is_one(const struct stat *st)
 {
-	return st->st_nlink == 1 && st->st_mode == NSRUN_STUB_SOCKET ? true :
-	    st->st_mode == NSRUN_STUB_DIR && st->st_nlink <= 2;
+	return st->st_mode == NSRUN_STUB_SOCKET ||
+	    (st->st_mode == NSRUN_STUB_DIR && st->st_nlink <= 2);
 }
 
 #endif

@@ -24,6 +24,9 @@
 #ifndef CLONE_CLEAR_SIGHAND
 #define CLONE_CLEAR_SIGHAND	0x100000000ULL
 #endif
+#ifndef CLONE_INTO_CGROUP
+#define CLONE_INTO_CGROUP	0x200000000ULL
+#endif
 #ifndef CLOSE_RANGE_CLOEXEC
 #define CLOSE_RANGE_CLOEXEC	(1U << 2)
 #endif
@@ -54,6 +57,7 @@ _Static_assert(sizeof(struct sys_statx) == 256, "as the kernel fills it");
 #define SYS_STATX_NLINK		0x4
 #define SYS_STATX_CTIME		0x80
 #define SYS_STATX_INO		0x100
+#define SYS_STATX_BLOCKS	0x400
 #define SYS_STATX_MNT_ID	0x1000
 #define SYS_STATX_ATTR_MOUNT_ROOT	0x2000
 
@@ -80,6 +84,16 @@ sys_openat2(int dirfd, const char *path, uint64_t flags, uint64_t resolve)
 	struct open_how how = { .flags = flags, .resolve = resolve };
 
 	return (int)syscall(SYS_openat2, dirfd, path, &how, sizeof how);
+}
+
+#define SYS_RENAME_NOREPLACE	1
+#define SYS_RENAME_EXCHANGE	2
+
+static inline int
+sys_renameat2(int from_fd, const char *from, int to_fd, const char *to,
+    unsigned int flags)
+{
+	return (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, flags);
 }
 
 static inline int

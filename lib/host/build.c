@@ -13,11 +13,11 @@
 #include "base/fd.h"
 #include "base/kernel.h"
 #include "base/path.h"
+#include "host/credentials.h"
 #include "host/envpolicy.h"
 #include "host/identity.h"
 #include "host/server.h"
 #include "host/session.h"
-#include "host/setid.h"
 #include "host/site.h"
 #include "host/stdio.h"
 #include "policy/embedded.h"
@@ -173,7 +173,7 @@ has_root_files(const struct nsrun_identity *who,
 
 /*
  * A set-ID bit on such a file would be an escape: a second filter keeps it from
- * being made, and no file may have it already.
+ * being made, and the scan refuses a file that has it already.
  */
 static int
 guard_root_files(struct nsrun_build *b)
@@ -181,18 +181,38 @@ guard_root_files(struct nsrun_build *b)
 	const struct nsrun_identity *who = &b->plan->identity;
 	bool any = false;
 
-	for (size_t i = 0; i < b->n_roots; i++) {
-		if (!has_root_files(who, &b->roots[i]))
-			continue;
-		any = true;
-		if (who->host_uid == 0 || nsrun_identity_maps(who,
-		    &b->roots[i].pin))
-			if (nsrun_setid_check(b->roots[i].pin.fd,
-			    b->roots[i].path, b->err) < 0)
-				return -1;
-	}
-	return any || who->host_uid == 0 || who->host_gid == 0 ?
-	    add_filter(b, "nosetid-1", NULL) : 0;
+	for (size_t i = 0; i < b->n_roots; i++)
+		any |= has_root_files(who, &b->roots[i]);
+	if (!any && who->host_uid != 0 && who->host_gid != 0)
+		return 0;
+	/* Who has namespaces inside could give files capabilities, too. */
+	return add_filter(b, b->plan->nesting ? "nosetid-2" : "nosetid-1",
+	    NULL);
+}
+
+/*
+ * Sandboxes inside: only for ids that are not root's on the host, since /proc
+ * has no covers then, and in a network of its own, where the capabilities that
+ * the command can get are worth nothing outside.
+ */
+static int
+set_nesting(struct nsrun_build *b)
+{
+	const char *rule = NULL;
+
+	if (!b->request->nesting)
+		return 0;
+	if (!b->profile->nesting)
+		rule = "is not permitted by the profile";
+	else if (b->plan->identity.host_uid == 0)
+		rule = "needs a host uid other than 0: --as UID:GID";
+	else if (b->request->share_network)
+		rule = "needs a network namespace, which this host refuses";
+	if (rule)
+		return nsrun_err_rule(b->err, NSRUN_STEP_OPTION, rule,
+		    "--nesting", "allow");
+	b->plan->nesting = true;
+	return 0;
 }
 
 static int
@@ -216,7 +236,8 @@ set_network(struct nsrun_build *b)
 			return -1;
 	}
 	plan->loopback = plan->namespaces & CLONE_NEWNET;
-	if (add_filter(b, b->profile->filter,
+	if (set_nesting(b) < 0 || add_filter(b, plan->nesting ?
+	    b->profile->nesting : b->profile->filter,
 	    nsrun_network_name(plan->network)) < 0)
 		return -1;
 	return guard_root_files(b);
@@ -254,6 +275,8 @@ set_supervision(struct nsrun_build *b)
 		    b->request->timeout_ms : b->profile->wall_ms,
 		.max_output_bytes = b->request->max_output_bytes,
 		.reports = b->request->reports,
+		.watches_writes = b->plan->limits[NSRUN_LIMIT_WRITE].set ||
+		    b->plan->limits[NSRUN_LIMIT_INODES].set,
 		.thread_is_process = b->request->for_program,
 	};
 }
@@ -271,7 +294,8 @@ add_tree(struct nsrun_build *b)
 	if (nsrun_plan_add_mount(b->plan, &root, b->err) < 0 ||
 	    nsrun_build_system(b) < 0 || nsrun_build_etc(b) < 0 ||
 	    nsrun_build_devices(b) < 0 || nsrun_build_private(b) < 0 ||
-	    nsrun_build_proc(b) < 0 || nsrun_build_toolchains(b) < 0)
+	    nsrun_build_proc(b) < 0 || nsrun_build_toolchains(b) < 0 ||
+	    nsrun_build_credentials(b) < 0)
 		return -1;
 	if (nsrun_build_roots(b) < 0 || nsrun_build_git(b) < 0 ||
 	    nsrun_build_walk(b) < 0 || nsrun_build_masks(b) < 0)
@@ -363,9 +387,10 @@ build(struct nsrun_build *b)
 		return build_unsandboxed(b);
 	if (nsrun_build_git_command(b) < 0 || nsrun_build_open_roots(b) < 0 ||
 	    nsrun_identity_decide(plan, b->request, b->project, b->roots,
-	    b->n_roots, b->err) < 0 ||
+	    b->n_roots, b->err) < 0 || nsrun_build_overlay(b) < 0 ||
 	    find_user(b) < 0 || nsrun_build_cwd(b) < 0 ||
 	    set_network(b) < 0 || set_limits(b) < 0 ||
+	    nsrun_build_cgroup(b) < 0 ||
 	    nsrun_stdio_decide(plan, b->request, b->profile->stdin_null,
 	    b->err) < 0)
 		return -1;
@@ -397,6 +422,7 @@ fill(struct nsrun_build *b)
 		rc = nsrun_plan_check(b->plan, b->err);
 	for (size_t i = 0; i < b->n_roots; i++)
 		nsrun_fd_close(&b->roots[i].pin.fd);
+	nsrun_fd_close(&b->lower_fd);
 	nsrun_build_walk_deinit(b);
 	nsrun_session_free(b->own_session);
 	return rc;
@@ -408,9 +434,10 @@ nsrun_build_plan(struct nsrun_plan **plan, const struct nsrun_session *session,
 {
 	struct nsrun_profile profile;
 	struct nsrun_build b = {
-		.session = session, .request = request, .err = err,
+		.session = session, .request = request, .home_fd = -1,
+		.lower_fd = -1, .merged_fd = -1, .err = err,
 	};
-	int rc;
+	int rc = -1;
 
 	*plan = NULL;
 	if (check_kernel(err) < 0 || nsrun_site_profile(&profile,

@@ -25,6 +25,12 @@ struct nsrun_build {
 	const char			*host_home;	/* NULL: none */
 	const char			*user, *shell;
 	const struct nsrun_granted	*project;	/* NULL: none */
+	const char			*overlay;	/* what it is written
+							   to; NULL: itself */
+	int				lower_fd;	/* itself, then; -1:
+							   as project->pin */
+	int				merged_fd;	/* as it will be seen;
+							   the plan's; -1 */
 	struct nsrun_granted		*roots;		/* shallow first */
 	size_t				n_roots;
 	bool				runs_git;	/* and nothing else */
@@ -39,6 +45,10 @@ struct nsrun_build {
 							   repositories */
 	struct nsrun_build_trees	*trees;		/* that are writable */
 	struct nsrun_words		toolchains;	/* that are shown */
+	const char			*home_layer;	/* beneath it; NULL */
+	int				layer_fd;	/* its; borrowed */
+	int				home_fd;	/* a kept one; borrowed;
+							   or -1 */
 	struct nsrun_err		*err;
 };
 
@@ -52,16 +62,36 @@ int nsrun_build_system(struct nsrun_build *b);
 int nsrun_build_private(struct nsrun_build *b);
 int nsrun_build_devices(struct nsrun_build *b);
 int nsrun_build_proc(struct nsrun_build *b);
+/* build_home.c: the home, empty or not. */
+int nsrun_build_home(struct nsrun_build *b);
+/* Is the caller's mask one of the home's, which that hides itself? */
+bool nsrun_build_home_hides(const struct nsrun_build *b, const char *mask);
+/* Could something be mounted at path, which is in the home? */
+bool nsrun_build_home_has_room(const struct nsrun_build *b, const char *path);
+/* home_hidden.c: names in the home's layer that are not to be shown, in order,
+ * NULL at the end; NULL: an error. */
+const char *const *nsrun_build_hidden(struct nsrun_build *b);
+/* As the layer has it: rel, relative to it, without links on the way; NULL:
+ * it leads out, or is not there. The last name may be a link. */
+const char *nsrun_build_in_layer(struct nsrun_build *b, const char *rel);
 /* build_etc.c: a synthetic /etc. */
 int nsrun_build_etc(struct nsrun_build *b);
 /* toolchain.c: those of the home, and where variables say. */
 int nsrun_build_toolchains(struct nsrun_build *b);
+/* build_overlay.c: the project becomes one; and its entry. */
+int nsrun_build_overlay(struct nsrun_build *b);
+int nsrun_build_overlay_root(struct nsrun_build *b, struct nsrun_granted *root);
+/* What of a tree is the host's own, also beneath the overlay; borrowed. */
+int nsrun_build_host_fd(const struct nsrun_build *b,
+    const struct nsrun_mount *m);
 /* build_roots.c: the granted roots and controls. */
 int nsrun_build_open_roots(struct nsrun_build *b);
 int nsrun_build_roots(struct nsrun_build *b);
 /* build_masks.c: what in them is not the command's. */
 int nsrun_build_masks(struct nsrun_build *b);
 int nsrun_build_cwd(struct nsrun_build *b);
+/* build_cgroup.c: what of its limits a cgroup keeps; after the roots. */
+int nsrun_build_cgroup(struct nsrun_build *b);
 /*
  * build_scan.c: what writable roots hold. They are walked before the masks,
  * which want to know of repositories, and judged when the rest of the tree

@@ -177,10 +177,24 @@ add_linked(struct nsrun_build *b, const struct nsrun_gitview *v)
 	    nsrun_build_text(b, "%s/.git\n", v->worktree));
 }
 
+/*
+ * Sandboxes inside cover the hooks that they find, or would make an absent
+ * directory of them here, where nothing can be made: an empty one.
+ */
+static int
+add_hooks(struct nsrun_build *b, const struct nsrun_gitview *v)
+{
+	const char *path = nsrun_build_text(b, "%s/hooks", v->common);
+
+	return path ? nsrun_build_make(b, NSRUN_MOUNT_DIR, path, 0755) : -1;
+}
+
 /* What is to be read of one repository, in a directory that is ours. */
 static int
 fill(struct nsrun_build *b, const struct nsrun_gitview *v)
 {
+	if (b->plan->nesting && add_hooks(b, v) < 0)
+		return -1;
 	if (nsrun_build_git_config(b, v, NSRUN_GITCONFIG_VIEW,
 	    NSRUN_MOUNT_FILE) < 0 ||
 	    add_names(b, v->common_fd, v->common, shared_names,
@@ -247,7 +261,9 @@ add_cover(struct nsrun_build *b, const struct nsrun_gitview *v)
 	};
 	struct stat st;
 
-	if (fstat(v->dir_fd, &st) < 0)
+	/* In an overlay it is another object. */
+	if ((b->merged_fd >= 0 ? fstatat(b->merged_fd, ".git", &st,
+	    AT_SYMLINK_NOFOLLOW) : fstat(v->dir_fd, &st)) < 0)
 		return nsrun_err_sys(b->err, NSRUN_STEP_PROJECT, "fstat",
 		    v->dir, NULL);
 	m.pin = (struct nsrun_pin){
@@ -287,7 +303,7 @@ mask_absent(struct nsrun_build *b)
 	    b->project->path, NULL) : 0;
 }
 
-/* By the root's own descriptor, which is the plan's by now. */
+/* By the root's own descriptor, and beneath an overlay: it is not written. */
 int
 nsrun_build_git_open(struct nsrun_build *b, struct nsrun_gitview *view,
     const struct nsrun_granted *root)
@@ -298,7 +314,8 @@ nsrun_build_git_open(struct nsrun_build *b, struct nsrun_gitview *view,
 		if (mounts->v[i].flags & NSRUN_MOUNT_GRANT &&
 		    !strcmp(mounts->v[i].target, root->path))
 			return nsrun_gitview_open_at(view, &b->plan->arena,
-			    root->path, mounts->v[i].pin.fd, b->err);
+			    root->path, nsrun_build_host_fd(b,
+			    &mounts->v[i]), b->err);
 	return nsrun_err_rule(b->err, NSRUN_STEP_PLAN,
 	    "is a root that is not in the plan", root->path, NULL);
 }

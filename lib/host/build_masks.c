@@ -90,7 +90,8 @@ list_roots(const struct nsrun_build *b, size_t *n)
 	for (size_t i = 0; v && i < mounts->n; i++) {
 		const struct nsrun_mount *m = &mounts->v[i];
 
-		if (m->kind == NSRUN_MOUNT_BIND &&
+		if ((m->kind == NSRUN_MOUNT_BIND ||
+		    m->kind == NSRUN_MOUNT_OVERLAY) &&
 		    m->flags & NSRUN_MOUNT_GRANT && *n < b->n_roots &&
 		    !is_view(mounts, i))
 			v[(*n)++] = (struct nsrun_mask_root){
@@ -181,7 +182,8 @@ add_asked(struct nsrun_build *b, struct nsrun_masks *masks)
 	if (!patterns)
 		return nsrun_err_nomem(b->err, "masks");
 	for (size_t i = 0; i < r->n_masks; i++)
-		if (add_one(b, masks, r->masks[i], patterns, &n) < 0)
+		if (!nsrun_build_home_hides(b, r->masks[i]) &&
+		    add_one(b, masks, r->masks[i], patterns, &n) < 0)
 			return -1;
 	for (size_t i = 0; i < n_session; i++) {
 		const char *mask = clean(&b->plan->arena,

@@ -81,7 +81,8 @@ nsrun_build_roots(struct nsrun_build *b)
 	for (size_t i = 0; i < b->n_roots; i++) {
 		if (i > 0 && !strcmp(b->roots[i].path, b->roots[i - 1].path))
 			continue;	/* the same grant again */
-		if (add_root(b, &b->roots[i]) < 0)
+		if ((b->overlay && !strcmp(b->roots[i].path, b->project->path) ?
+		    nsrun_build_overlay_root : add_root)(b, &b->roots[i]) < 0)
 			return -1;
 	}
 	return 0;

@@ -14,6 +14,7 @@
 #include "base/name.h"
 #include "base/path.h"
 #include "host/build.h"
+#include "host/identity.h"
 #include "host/scan.h"
 #include "plan/check.h"
 
@@ -47,18 +48,38 @@ nsrun_request_set_on_hazard(struct nsrun_request *request, const char *value,
 static bool
 is_tree(const struct nsrun_mount *m)
 {
+	if (m->kind == NSRUN_MOUNT_OVERLAY)
+		return m->flags & NSRUN_MOUNT_GRANT;
 	return m->kind == NSRUN_MOUNT_BIND && m->flags & NSRUN_MOUNT_PINNED &&
-	    !(m->flags & NSRUN_MOUNT_RDONLY) && S_ISDIR(m->pin.type);
+	    !(m->flags & (NSRUN_MOUNT_RDONLY | NSRUN_MOUNT_KEPT)) &&
+	    S_ISDIR(m->pin.type);
+}
+
+/* Where on the host the tree is. */
+static const char *
+place_of(const struct nsrun_mount *m)
+{
+	return m->kind == NSRUN_MOUNT_OVERLAY ? m->layers[0] : m->source;
 }
 
 /* Is m the same place of t's tree as where t shows it? */
 static bool
 is_part(const struct nsrun_mount *m, const struct nsrun_mount *t)
 {
-	return nsrun_path_is_within(m->source, t->source) &&
+	return nsrun_path_is_within(place_of(m), place_of(t)) &&
 	    nsrun_path_is_within(m->target, t->target) &&
-	    !strcmp(m->source + strlen(t->source),
+	    !strcmp(place_of(m) + strlen(place_of(t)),
 	    m->target + strlen(t->target));
+}
+
+/* Of files in m, may any be root's, and then the command's to write? */
+static bool
+lends(const struct nsrun_build *b, const struct nsrun_mount *m)
+{
+	const struct nsrun_identity *who = &b->plan->identity;
+
+	return who->host_uid == 0 || (nsrun_identity_maps(who, &m->pin) &&
+	    (who->host_gid == 0 || m->pin.uid == 0 || m->pin.gid == 0));
 }
 
 static int
@@ -75,18 +96,21 @@ find_trees(struct nsrun_build *b, struct nsrun_build_trees *trees)
 		return nsrun_err_nomem(b->err, "scan");
 	for (size_t i = 0; i < mounts->n; i++) {
 		const struct nsrun_mount *m = &mounts->v[i];
-		bool part = false;
+		size_t k = 0;
 
 		if (!is_tree(m))
 			continue;
-		for (size_t k = 0; k < trees->n && !part; k++)
-			part = is_part(m, &mounts->v[trees->entries[k]]);
-		if (part)
-			continue;
-		trees->entries[trees->n] = i;
-		trees->roots[trees->n++] = (struct nsrun_scan_root){
-			m->source, m->pin.fd,
-		};
+		while (k < trees->n &&
+		    !is_part(m, &mounts->v[trees->entries[k]]))
+			k++;
+		if (k == trees->n) {
+			trees->entries[trees->n] = i;
+			trees->roots[trees->n++] = (struct nsrun_scan_root){
+				.path = place_of(m),
+				.fd = nsrun_build_host_fd(b, m),
+			};
+		}
+		trees->roots[k].lends |= lends(b, m);
 	}
 	return 0;
 }
@@ -137,9 +161,9 @@ exposure(const void *arg, size_t root, const char *path)
 	enum nsrun_exposure result = NSRUN_EXPOSURE_WRITABLE;
 	char inside[PATH_MAX];
 
-	if (strcmp(t->source, t->target)) {
+	if (strcmp(place_of(t), t->target)) {
 		if (snprintf(inside, sizeof inside, "%s%s", t->target,
-		    path + strlen(t->source)) >= (int)sizeof inside)
+		    path + strlen(place_of(t))) >= (int)sizeof inside)
 			return NSRUN_EXPOSURE_WRITABLE;
 		path = inside;
 	}
@@ -151,7 +175,10 @@ exposure(const void *arg, size_t root, const char *path)
 		if (result == NSRUN_EXPOSURE_WRITABLE &&
 		    nsrun_path_is_within(path, trees->b->git_objects[k]))
 			result = NSRUN_EXPOSURE_READONLY;
-	return result;
+	/* What is written through an overlay is a copy. */
+	return t->kind == NSRUN_MOUNT_OVERLAY &&
+	    result == NSRUN_EXPOSURE_WRITABLE ? NSRUN_EXPOSURE_READONLY :
+	    result;
 }
 
 struct each_git {
@@ -192,11 +219,11 @@ keep_targets(struct nsrun_scan *scan, const struct nsrun_build_trees *trees)
 
 		for (i++; i < trees->mounts->n; i++)
 			if (nsrun_path_is_within(v[i].target, t->target) &&
-			    snprintf(path, sizeof path, "%s%s", t->source,
-			    v[i].target + strlen(t->target)) <
+			    snprintf(path, sizeof path, "%s%s",
+			    place_of(t), v[i].target + strlen(t->target)) <
 			    (int)sizeof path)
 				nsrun_scan_keep(scan, path);
-		nsrun_scan_keep(scan, t->source);
+		nsrun_scan_keep(scan, place_of(t));
 	}
 }
 
@@ -261,7 +288,11 @@ make_shield(struct nsrun_build *b, struct nsrun_scan *scan,
 		.kind = NSRUN_MOUNT_MASK, .flags = NSRUN_MOUNT_EXACT,
 		.shields = o->kind, .pin = o->pin,
 	};
-	if (o->kind == NSRUN_HAZARD_ALIAS) {
+	/* An earlier launch may have put something else there, or nothing. */
+	if (t->kind == NSRUN_MOUNT_OVERLAY) {
+		m->kind = NSRUN_MOUNT_HIDE;
+		m->flags |= NSRUN_MOUNT_NOLINK | NSRUN_MOUNT_OPTIONAL;
+	} else if (o->kind == NSRUN_HAZARD_ALIAS) {
 		m->kind = NSRUN_MOUNT_COVER;
 		m->source = t->target;
 		cover = nsrun_scan_cover_of(o, &m->pin);
@@ -275,7 +306,7 @@ make_shield(struct nsrun_build *b, struct nsrun_scan *scan,
 		    "a path is longer than any that can be covered", t->source,
 		    NULL);
 	m->target = path ? nsrun_build_text(b, "%s%s", t->target,
-	    path + strlen(t->source)) : NULL;
+	    path + strlen(place_of(t))) : NULL;
 	return m->target ? 1 : nsrun_err_nomem(b->err, "scan");
 }
 

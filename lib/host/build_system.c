@@ -59,24 +59,15 @@ nsrun_build_system(struct nsrun_build *b)
 int
 nsrun_build_private(struct nsrun_build *b)
 {
-	static const char *const below_home[] = {
-		".config", ".cache", ".local", ".local/share", ".local/state",
-	};
-
 	for (size_t i = 0; i < b->profile->n_privates; i++) {
 		const struct nsrun_private *p = &b->profile->privates[i];
 
-		if (nsrun_build_make(b, NSRUN_MOUNT_SCRATCH, *p->path == '/' ?
-		    p->path : b->home, p->mode) < 0)
+		if (*p->path == '/' && nsrun_build_make(b, NSRUN_MOUNT_SCRATCH,
+		    p->path, p->mode) < 0)
 			return -1;
 	}
-	for (size_t i = 0; i < sizeof below_home / sizeof *below_home; i++) {
-		const char *dir = nsrun_build_text(b, "%s/%s", b->home,
-		    below_home[i]);
-
-		if (!dir || nsrun_build_make(b, NSRUN_MOUNT_DIR, dir, 0700) < 0)
-			return -1;
-	}
+	if (nsrun_build_home(b) < 0)
+		return -1;
 	return nsrun_build_make(b, NSRUN_MOUNT_DIR, "/run/user", 0700);
 }
 
@@ -129,14 +120,55 @@ add_below_proc(struct nsrun_build *b, enum nsrun_mount_kind kind,
 	return 0;
 }
 
+/*
+ * How many namespaces of each kind there may be at a time, the sandbox's own
+ * among them. Each costs the host memory that no other limit counts.
+ */
+static int
+bound_nesting(struct nsrun_build *b)
+{
+	static const char *const kinds[] = {
+		"user", "mnt", "pid", "net", "ipc", "uts", "cgroup", "time",
+	};
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		const char *path = nsrun_build_text(b,
+		    "user/max_%s_namespaces", kinds[i]);
+
+		if (!path || nsrun_plan_add_sysctl(b->plan, path, "256",
+		    b->err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+lower_settings(struct nsrun_build *b)
+{
+	static const char namespaces[] = "user/max_user_namespaces";
+	const struct nsrun_profile *profile = b->profile;
+
+	for (size_t i = 0; i < profile->n_lower; i++)
+		if (!(b->plan->nesting &&
+		    !strcmp(profile->lower[i].name, namespaces)) &&
+		    nsrun_plan_add_sysctl(b->plan, profile->lower[i].name,
+		    profile->lower[i].value, b->err) < 0)
+			return -1;
+	return b->plan->nesting ? bound_nesting(b) : 0;
+}
+
 int
 nsrun_build_proc(struct nsrun_build *b)
 {
 	const struct nsrun_profile *profile = b->profile;
 
 	if (nsrun_build_add(b, NSRUN_MOUNT_PROC, NSRUN_MOUNT_NOEXEC, NULL,
-	    "/proc") < 0 ||
-	    add_below_proc(b, NSRUN_MOUNT_COVER, &profile->cover) < 0 ||
+	    "/proc") < 0)
+		return -1;
+	/* A procfs inside is had only where this one hides nothing. */
+	if (b->plan->nesting)
+		return lower_settings(b);
+	if (add_below_proc(b, NSRUN_MOUNT_COVER, &profile->cover) < 0 ||
 	    add_below_proc(b, NSRUN_MOUNT_MASK, &profile->mask) < 0)
 		return -1;
 	/* procfs asks for the host's uid 0, not for a capability. */
@@ -144,9 +176,5 @@ nsrun_build_proc(struct nsrun_build *b)
 	    (add_below_proc(b, NSRUN_MOUNT_COVER, &profile->root_cover) < 0 ||
 	    add_below_proc(b, NSRUN_MOUNT_MASK, &profile->root_mask) < 0))
 		return -1;
-	for (size_t i = 0; i < profile->n_lower; i++)
-		if (nsrun_plan_add_sysctl(b->plan, profile->lower[i].name,
-		    profile->lower[i].value, b->err) < 0)
-			return -1;
-	return 0;
+	return lower_settings(b);
 }

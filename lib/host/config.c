@@ -275,6 +275,15 @@ do_network(struct nsrun_config *config, struct nsrun_lines *l)
 }
 
 static int
+do_nesting(struct nsrun_config *config, struct nsrun_lines *l)
+{
+	if (l->n_words > 2 || strcmp(l->words[1], "allow"))
+		return nsrun_lines_bad(l, 1, "can only be allow");
+	config->nesting = true;
+	return 0;
+}
+
+static int
 do_mask(struct nsrun_config *config, struct nsrun_lines *l)
 {
 	for (size_t i = 1; i < l->n_words; i++) {
@@ -312,6 +321,7 @@ static const struct {
 	int (*handle)(struct nsrun_config *config, struct nsrun_lines *l);
 } keywords[] = {
 	{ "network", do_network },
+	{ "nesting", do_nesting },
 	{ "mask", do_mask },
 	{ "permit", do_permit },
 };

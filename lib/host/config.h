@@ -31,6 +31,7 @@ struct nsrun_config {
 	struct nsrun_allowed	projects, read_only, read_write;
 	struct nsrun_allowed	env, server_env, servers, profiles;
 	bool			networks[NSRUN_N_NETWORKS];
+	bool			nesting;
 	struct nsrun_words	masks;		/* of every project */
 	bool			permits[NSRUN_N_BOUNDARIES];
 };

@@ -312,6 +312,17 @@ open_dir(struct nsrun_gitview *view, struct nsrun_arena *arena,
 	return view->dir ? 0 : nsrun_err_nomem(err, view->worktree);
 }
 
+/* A link that is a mount: so a sandbox around us shows an absent name. */
+static bool
+is_masked(int fd, const struct stat *st)
+{
+	struct sys_statx stx;
+
+	return S_ISLNK(st->st_mode) && sys_statx(fd, ".git",
+	    AT_SYMLINK_NOFOLLOW, SYS_STATX_TYPE, &stx) == 0 &&
+	    stx.attributes & SYS_STATX_ATTR_MOUNT_ROOT;
+}
+
 /* 1: there is something, 0: there is not. */
 static int
 open_at(struct nsrun_gitview *view, struct nsrun_arena *arena, int fd,
@@ -323,7 +334,7 @@ open_at(struct nsrun_gitview *view, struct nsrun_arena *arena, int fd,
 	if (!there && errno != ENOENT)
 		return failed("fstatat", view->worktree, ".git", err);
 	/* What keeps the name free for another sandbox is nothing. */
-	if (!there || nsrun_stub_is_one(&st)) {
+	if (!there || nsrun_stub_is_one(&st) || is_masked(fd, &st)) {
 		if (!seems_git(fd))
 			return 0;
 		view->dir = view->common = view->worktree;

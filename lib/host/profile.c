@@ -22,7 +22,7 @@ struct parser {
 };
 
 /* What a text may say only once, though its base may have said it too. */
-enum once { ONCE_NAME, ONCE_FILTER, ONCE_HOSTNAME };
+enum once { ONCE_NAME, ONCE_FILTER, ONCE_NESTING, ONCE_HOSTNAME };
 
 /* Complain about word i of this line. */
 static int
@@ -56,7 +56,21 @@ do_profile(struct parser *p)
 static int
 do_filter(struct parser *p)
 {
+	if (p->said & 1U << ONCE_NESTING)
+		return bad(p, 0, "stands before nesting");
+	/* The base's would get round it. */
+	p->profile->nesting = NULL;
 	return set_once(p, ONCE_FILTER, &p->profile->filter);
+}
+
+static int
+do_nesting(struct parser *p)
+{
+	if (set_once(p, ONCE_NESTING, &p->profile->nesting) < 0)
+		return -1;
+	if (!strcmp(p->profile->nesting, "none"))
+		p->profile->nesting = NULL;
+	return 0;
 }
 
 static int
@@ -133,7 +147,8 @@ do_limit(struct parser *p)
 	limit->value = 0;
 	if (!limit->set)
 		return 0;
-	if (nsrun_size_parse(p->l.words[2], &limit->value) < 0)
+	if (nsrun_limit_value((enum nsrun_limit_kind)kind, p->l.words[2],
+	    &limit->value) < 0)
 		return bad(p, 2, "is neither a number nor none");
 	return 0;
 }
@@ -361,6 +376,7 @@ static const struct {
 	{ "profile", 1, 1, do_profile },
 	{ "like", 1, 1, do_like },
 	{ "filter", 1, 1, do_filter },
+	{ "nesting", 1, 1, do_nesting },
 	{ "network", 1, NSRUN_N_NETWORKS, do_network },
 	{ "hostname", 1, 1, do_hostname },
 	{ "wall", 1, 1, do_wall },

@@ -42,6 +42,8 @@ struct nsrun_toolchain {
 struct nsrun_profile {
 	struct nsrun_arena	arena;
 	const char		*name, *filter, *hostname;
+	const char		*nesting;	/* the filter that takes its
+						   place; NULL: not permitted */
 	bool			networks[NSRUN_N_NETWORKS];	/* permitted */
 	enum nsrun_network	network;	/* the default */
 	uint64_t		wall_ms;	/* 0: none */

@@ -18,6 +18,8 @@ enum nsrun_as {
 	NSRUN_AS_KEEP,
 	NSRUN_AS_OWNER,
 	NSRUN_AS_IDS,
+	NSRUN_AS_USER,		/* of the host, as_name */
+	NSRUN_AS_KEY,		/* a tenant, as_name: see host/keys.h */
 };
 
 struct nsrun_root {
@@ -29,6 +31,21 @@ struct nsrun_root {
 struct nsrun_variable {
 	const char	*name;
 	const char	*value;		/* NULL: the caller's */
+};
+
+/* Where the command's home is, which has the same path in all of them. */
+enum nsrun_home {
+	NSRUN_HOME_DEFAULT,	/* as the profile says */
+	NSRUN_HOME_TMPFS,	/* new, empty, in memory */
+	NSRUN_HOME_PRIVATE,	/* on the host, for nothing else */
+	NSRUN_HOME_OVERLAY,	/* a directory of the host's, read */
+};
+
+/* A file that the command gets to see, or to have as a copy. */
+struct nsrun_credential {
+	const char	*path;		/* as given */
+	const char	*dest;		/* as given; NULL: the same path */
+	bool		copies;
 };
 
 struct nsrun_request {
@@ -43,16 +60,33 @@ struct nsrun_request {
 	enum nsrun_as		as;
 	uid_t			as_uid;
 	gid_t			as_gid;
+	const char		*as_name;
 	bool			host_temp;	/* a directory on the host */
 	const char		*temp;		/* is this one; NULL: not yet */
 	bool			only_explains;	/* and so never needs one */
+	enum nsrun_home		home;
+	const char		*home_name;	/* kept under it; NULL: not */
+	bool			keeps_overlay;	/* --home-keep was said */
+	const char		*home_dir;	/* OVERLAY; NULL: the usual */
+	const char		*state_dir;	/* NULL: the usual one */
+	const char		*home_item;	/* held on the host; NULL: none
+						   yet, or none needed */
+	struct nsrun_credential	*credentials;
+	size_t			n_credentials;
+	bool			returns_credentials;
+	const char		*overlay;	/* the project's; NULL: none */
+	const struct nsrun_store_item *overlay_item;	/* held; NULL: not */
+	int			overlay_busy_fd;	/* a lock, for pid 1 */
 	const char		*server;	/* PLUGIN/SERVER; NULL: none */
 	bool			has_hook_mode;
 	enum nsrun_boundary	hook_mode;
+	bool			nesting;	/* namespaces inside */
 	bool			stdin_null;
 	bool			has_network, has_timeout;
 	enum nsrun_network	network;
 	struct nsrun_limit	limits[NSRUN_N_LIMITS];
+	enum nsrun_cgroup_use	cgroup_use;
+	const char		*cgroup_parent;	/* NULL: to be found */
 	enum nsrun_on_hazard	on_hazard;
 	uint64_t		timeout_ms;		/* 0: none */
 	uint64_t		max_output_bytes;	/* 0: no cap */
@@ -64,10 +98,14 @@ struct nsrun_request {
 	uint64_t		said;		/* 1 << index of each word */
 };
 
+/* Says that a word whose value may lack has none. */
+#define NSRUN_REQUEST_OWN "-"
+
 /* The words of the native face: for --help, and to know which take a value. */
 struct nsrun_request_word {
 	const char	*name;		/* "project" */
-	const char	*argument;	/* "DIR" */
+	const char	*argument;	/* "DIR"; "[=NAME]": may lack; NULL:
+					   takes none */
 	const char	*help;
 	int (*set)(struct nsrun_request *request, const char *value,
 	    struct nsrun_err *err);

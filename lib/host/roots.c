@@ -130,21 +130,29 @@ pin(struct nsrun_granted *root, enum nsrun_step step, struct nsrun_err *err)
 }
 
 int
-nsrun_root_open(struct nsrun_granted *root, struct nsrun_arena *arena,
-    const char *given, bool writable, const char *home, enum nsrun_step step,
-    struct nsrun_err *err)
+nsrun_root_pin(struct nsrun_granted *root, struct nsrun_arena *arena,
+    const char *given, enum nsrun_step step, struct nsrun_err *err)
 {
 	char *canonical = realpath(given, NULL);
 
-	*root = (struct nsrun_granted){ .writable = writable, .pin.fd = -1 };
+	*root = (struct nsrun_granted){ .pin.fd = -1 };
 	if (!canonical)
 		return nsrun_err_sys(err, step, "realpath", given, NULL);
 	root->path = nsrun_arena_strdup(arena, canonical);
 	free(canonical);
 	if (!root->path)
 		return nsrun_err_nomem(err, given);
-	if (pin(root, step, err) < 0)
+	return pin(root, step, err);
+}
+
+int
+nsrun_root_open(struct nsrun_granted *root, struct nsrun_arena *arena,
+    const char *given, bool writable, const char *home, enum nsrun_step step,
+    struct nsrun_err *err)
+{
+	if (nsrun_root_pin(root, arena, given, step, err) < 0)
 		return -1;
+	root->writable = writable;
 	if (check_place(root, home, step, err) < 0) {
 		nsrun_fd_close(&root->pin.fd);
 		return -1;

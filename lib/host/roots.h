@@ -31,6 +31,10 @@ int nsrun_root_open(struct nsrun_granted *root, struct nsrun_arena *arena,
     const char *given, bool writable, const char *home, enum nsrun_step step,
     struct nsrun_err *err);
 
+/* The same, read-only, and without any judgement of the place. */
+int nsrun_root_pin(struct nsrun_granted *root, struct nsrun_arena *arena,
+    const char *given, enum nsrun_step step, struct nsrun_err *err);
+
 /* Is this path one that no one should grant whole? */
 bool nsrun_root_is_broad(const char *path);
 

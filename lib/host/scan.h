@@ -51,6 +51,8 @@ struct nsrun_scan_limits {
 struct nsrun_scan_root {
 	const char	*path;		/* canonical */
 	int		fd;		/* O_PATH will do */
+	bool		lends;		/* a set-ID file in it is root's: then
+					   it is refused */
 };
 
 /* How a place of a tree is met by the command. */

@@ -30,16 +30,22 @@ struct entry {
 	char		name[];
 };
 
+/* error 0: `call` is a rule that is broken. */
 static void
-fail(struct scan_worker *w, const char *call,
+fail_with(struct scan_worker *w, const char *call, int error,
     const struct nsrun_scan_dir *dir, const char *name)
 {
-	int error = errno;
-
 	pthread_mutex_lock(&w->scan->lock);
 	if (!w->scan->failed)
 		nsrun_scan_fail(w->scan, call, error, dir, name);
 	pthread_mutex_unlock(&w->scan->lock);
+}
+
+static void
+fail(struct scan_worker *w, const char *call,
+    const struct nsrun_scan_dir *dir, const char *name)
+{
+	fail_with(w, call, errno, dir, name);
 }
 
 /* It was there a moment ago: whatever was done, its directory changed. */
@@ -231,6 +237,7 @@ look_at(struct scan_worker *w, const struct nsrun_scan_dir *dir, int fd,
     const char *name)
 {
 	struct scan_entry *e = &w->batch[w->n_batch];
+	const char *rule = NULL;
 	struct sys_statx st;
 
 	if (sys_statx(fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, MASK,
@@ -249,12 +256,16 @@ look_at(struct scan_worker *w, const struct nsrun_scan_dir *dir, int fd,
 	if (S_ISLNK(st.mode) && e->kind != NSRUN_HAZARD_MOUNT)
 		e->harmless = true;
 	if (e->kind == NSRUN_HAZARD_ALIAS) {
+		rule = w->scan->roots[dir->root].lends ?
+		    nsrun_scan_setid_rule(fd, name, st.mode) : NULL;
 		w->n_regular++;
-		e->harmless = st.nlink < 2;
+		e->harmless = !rule && st.nlink < 2;
 	}
 	e->git = is_git(name) && (S_ISREG(st.mode) || S_ISLNK(st.mode));
 	w->n_batch += e->git || !e->harmless;
-	return 0;
+	if (rule)
+		fail_with(w, rule, 0, dir, name);
+	return rule ? -1 : 0;
 }
 
 /* The n bytes of entries in the buffer. */

@@ -5,6 +5,7 @@
  *	scan.c		the rounds, the threads, the stack of jobs
  *	scan_open.c	opening a directory for its job
  *	scan_dir.c	the two jobs: read a directory, check its directories
+ *	scan_setid.c	which files lend rights
  *	scan_judge.c	from what was found to what is a hazard
  *	scan_cover.c	which directories cover aliases
  *
@@ -125,6 +126,9 @@ void nsrun_scan_push(struct nsrun_scan *scan, struct nsrun_scan_dir *dir,
 int nsrun_scan_fail(struct nsrun_scan *scan, const char *call, int errnum,
     const struct nsrun_scan_dir *dir, const char *name);
 int64_t nsrun_scan_now_ms(void);
+
+/* Why this regular file is refused in a tree that lends; NULL: it is not. */
+const char *nsrun_scan_setid_rule(int dir_fd, const char *name, mode_t mode);
 
 /* scan_open.c; the lock is not held. */
 int nsrun_scan_open_root(struct nsrun_scan *scan, struct nsrun_scan_dir *dir,

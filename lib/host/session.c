@@ -202,6 +202,9 @@ fill(struct nsrun_session *s, const struct nsrun_request *r, const char *home,
 	    err) < 0 ||
 	    check_variables(s, r, err) < 0 || read_variables(s, err) < 0)
 		return -1;
+	if (r->nesting && s->config.present && !s->config.nesting)
+		return nsrun_err_rule(err, NSRUN_STEP_OPTION, not_granted,
+		    "--nesting", "allow");
 	return open_roots(s, r, &grants, home, err);
 }
 
@@ -275,11 +278,16 @@ static int
 check_unsandboxed(const struct nsrun_profile *profile,
     const struct nsrun_request *r, struct nsrun_err *err)
 {
-	const char *option = r->max_output_bytes ? "--max-output" :
+	const char *option = r->home ? "--home" :
+	    r->n_credentials ? "--credential" :
+	    r->overlay ? "--overlay-project" :
+	    r->max_output_bytes ? "--max-output" :
 	    r->n_masks ? "--mask" : r->on_hazard ? "--on-hazard" :
 	    profile->git == NSRUN_GIT_WORKTREE ? "git" :
 	    r->as != NSRUN_AS_DEFAULT && r->as != NSRUN_AS_KEEP ? "--as" :
-	    r->has_network ? "--network" : r->server ? "--server" : NULL;
+	    r->cgroup_use != NSRUN_CGROUP_AUTO ? "--cgroup" :
+	    r->has_network ? "--network" : r->nesting ? "--nesting" :
+	    r->server ? "--server" : NULL;
 
 	for (int i = 0; i < NSRUN_N_LIMITS; i++)
 		if (r->limits[i].set)

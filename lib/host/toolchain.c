@@ -49,7 +49,15 @@ show(struct nsrun_build *b, const char *source, const char *path)
 		.target = path,
 	};
 	struct nsrun_granted root;
+	bool in_home = nsrun_path_is_within(path, b->home);
 
+	if (in_home && b->home_fd >= 0 && !nsrun_build_home_has_room(b, path))
+		return 0;
+	/* There already, as all of the home is. */
+	if (in_home && b->home_layer && b->host_home &&
+	    !strcmp(b->home_layer, b->host_home))
+		return nsrun_words_add(&b->toolchains, &b->plan->arena, path) ==
+		    0 ? 0 : nsrun_err_nomem(b->err, path);
 	if (nsrun_root_open(&root, &b->plan->arena, source, false, NULL,
 	    NSRUN_STEP_ROOT, b->err) < 0)
 		return -1;

@@ -50,6 +50,21 @@ is_target(const struct nsrun_plan *plan, const char *target)
 	    (!plan->profile || nsrun_path_is_clean(target));
 }
 
+static bool
+is_clean_below(const char *path)
+{
+	for (;;) {
+		size_t n = strcspn(path, "/");
+
+		if (n == 0 || n > 255 || (*path == '.' && (n == 1 ||
+		    (n == 2 && path[1] == '.'))))
+			return false;
+		if (!path[n])
+			return true;
+		path += n + 1;
+	}
+}
+
 static int
 check_overlay(const struct nsrun_mount *m, struct nsrun_err *err)
 {
@@ -60,9 +75,24 @@ check_overlay(const struct nsrun_mount *m, struct nsrun_err *err)
 	if (n < (m->flags & NSRUN_MOUNT_RDONLY ? 2 : 1))
 		return broken(err, "an overlay without enough layers",
 		    m->target);
-	if (!m->source != !m->work)
+	if (m->work && !m->source)
 		return broken(err, "an overlay's upper layer and its work"
 		    " directory go together", m->target);
+	if (m->flags & NSRUN_MOUNT_PINNED && (n != 1 ||
+	    !S_ISDIR(m->pin.type)))
+		return broken(err, "an overlay's pin is its one layer",
+		    m->target);
+	if (m->flags & NSRUN_MOUNT_MADE && (m->flags & NSRUN_MOUNT_PINNED ||
+	    m->hidden || m->pin.fd < 0))
+		return broken(err, "an overlay that is made is one descriptor",
+		    m->target);
+	if (m->hidden && n != 1)
+		return broken(err, "an overlay hides what is in its one layer",
+		    m->target);
+	for (const char *const *h = m->hidden; h && *h; h++)
+		if (!is_clean_below(*h))
+			return broken(err, "a hidden name is no clean relative"
+			    " path", *h);
 	return 0;
 }
 
@@ -109,6 +139,23 @@ check_mount(const struct nsrun_plan *plan, size_t i, struct nsrun_err *err)
 }
 
 static int
+check_returns(const struct nsrun_plan *plan, struct nsrun_err *err)
+{
+	if (plan->n_returns > NSRUN_RETURNS_MAX)
+		return broken(err, "more files are handed back than can be",
+		    NULL);
+	for (size_t i = 0; i < plan->n_returns; i++)
+		if (!nsrun_path_is_clean(plan->returns[i].path) ||
+		    !nsrun_path_is_clean(plan->returns[i].host))
+			return broken(err, "what is handed back has no clean"
+			    " path", plan->returns[i].path);
+	if (plan->n_returns && plan->process.in_place)
+		return broken(err, "nobody is left to hand something back",
+		    plan->returns[0].path);
+	return 0;
+}
+
+static int
 check_mounts(const struct nsrun_plan *plan, struct nsrun_err *err)
 {
 	bool has_proc = false;
@@ -136,10 +183,12 @@ check_mounts(const struct nsrun_plan *plan, struct nsrun_err *err)
 }
 
 static int
-check_idmap(const struct nsrun_idmap *map, uint32_t inside, uint32_t outside,
-    struct nsrun_err *err)
+check_idmap(const struct nsrun_identity *who, const struct nsrun_idmap *map,
+    uint32_t inside, uint32_t outside, struct nsrun_err *err)
 {
-	if (map->n != 1 || map->v[0].count != 1)
+	/* A key's has the caller's own beside it. */
+	if (map->n != (who->asks_for_maps ? 2 : 1) || map->v[0].count != 1 ||
+	    map->v[map->n - 1].count != 1)
 		return broken(err, "an id map is one line of one id", NULL);
 	if (map->v[0].inside != inside || map->v[0].outside != outside)
 		return broken(err, "the id map is not the identity's", NULL);
@@ -159,6 +208,10 @@ check_identity(const struct nsrun_plan *plan, struct nsrun_err *err)
 	    !who->asks_for_maps)
 		return broken(err, "groups cannot be set where we write the"
 		    " map ourselves", NULL);
+	if (plan->nesting && (who->host_uid == 0 ||
+	    !(plan->namespaces & CLONE_NEWNET)))
+		return broken(err, "nesting needs a host uid other than 0 and a"
+		    " network namespace", NULL);
 	if (who->leaves_root && (!who->host_uid || !who->host_gid))
 		return broken(err, "leaving uid 0 for uid 0", NULL);
 	if (!(plan->namespaces & CLONE_NEWUSER) || who->finds_maps) {
@@ -170,11 +223,11 @@ check_identity(const struct nsrun_plan *plan, struct nsrun_err *err)
 	/* A face's own: the kernel has the last word. */
 	if (!plan->profile)
 		return 0;
-	if (check_idmap(&plan->uid_map, who->lock_namespaces ? 0 : who->uid,
-	    who->host_uid, err) < 0)
+	if (check_idmap(who, &plan->uid_map, who->lock_namespaces ? 0 :
+	    who->uid, who->host_uid, err) < 0)
 		return -1;
-	return check_idmap(&plan->gid_map, who->lock_namespaces ? 0 : who->gid,
-	    who->host_gid, err);
+	return check_idmap(who, &plan->gid_map, who->lock_namespaces ? 0 :
+	    who->gid, who->host_gid, err);
 }
 
 static int
@@ -185,7 +238,7 @@ check_process(const struct nsrun_plan *plan, struct nsrun_err *err)
 	if (plan->profile && (process->lingers || process->keeps_fds ||
 	    process->caps || process->session == NSRUN_SESSION_CALLER ||
 	    process->literal || process->new_privs || process->personality ||
-	    process->exec_fd >= 0))
+	    process->spares_init || process->exec_fd >= 0))
 		return broken(err, "a profile keeps nothing of the caller's",
 		    NULL);
 	if (process->n_locks > NSRUN_LOCKS_MAX)
@@ -208,11 +261,52 @@ check_process(const struct nsrun_plan *plan, struct nsrun_err *err)
 	return 0;
 }
 
+/* A face that sets it and does not watch would be believed. */
+static int
+check_budget(const struct nsrun_plan *plan, struct nsrun_err *err)
+{
+	bool set = plan->limits[NSRUN_LIMIT_WRITE].set ||
+	    plan->limits[NSRUN_LIMIT_INODES].set;
+
+	if (set != plan->supervision.watches_writes)
+		return broken(err, "a limit of writes goes with a watcher",
+		    NULL);
+	if (set && !(plan->namespaces & CLONE_NEWPID &&
+	    plan->namespaces & CLONE_NEWUSER))
+		return broken(err, "a limit of writes needs user and pid"
+		    " namespaces of its own", NULL);
+	return 0;
+}
+
+static int
+check_cgroup(const struct nsrun_plan *plan, struct nsrun_err *err)
+{
+	const struct nsrun_cgroup_plan *cgroup = &plan->cgroup;
+
+	if (cgroup->use == NSRUN_CGROUP_OFF)
+		return cgroup->n_settings || cgroup->parent ? broken(err,
+		    "is for a cgroup, and there is to be none",
+		    cgroup->n_settings ? cgroup->settings[0].file :
+		    cgroup->parent) : 0;
+	if (cgroup->parent && *cgroup->parent != '/')
+		return broken(err, "is not an absolute path", cgroup->parent);
+	/* It is emptied when we are done with it. */
+	if (plan->process.lingers || plan->process.outlives)
+		return broken(err, "what outlives us can have no cgroup of"
+		    " ours", NULL);
+	for (size_t i = 0; i < cgroup->n_settings; i++)
+		if (strchr(cgroup->settings[i].file, '/'))
+			return broken(err, "is no file of a cgroup",
+			    cgroup->settings[i].file);
+	return 0;
+}
+
 int
 nsrun_plan_check(const struct nsrun_plan *plan, struct nsrun_err *err)
 {
 	if (check_identity(plan, err) < 0 || check_mounts(plan, err) < 0 ||
-	    check_process(plan, err) < 0)
+	    check_process(plan, err) < 0 || check_cgroup(plan, err) < 0 ||
+	    check_budget(plan, err) < 0 || check_returns(plan, err) < 0)
 		return -1;
 	if (plan->loopback && !(plan->namespaces & CLONE_NEWNET))
 		return broken(err, "loopback is brought up only in a network"

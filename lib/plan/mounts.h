@@ -27,7 +27,8 @@ enum nsrun_mount_kind {
 	NSRUN_MOUNT_BIND,	/* source, a host path, at target */
 	NSRUN_MOUNT_PROC,	/* the procfs of the new pid namespace */
 	NSRUN_MOUNT_DEVPTS,	/* a terminal file system of its own */
-	NSRUN_MOUNT_DIR,	/* a directory of mode */
+	NSRUN_MOUNT_DIR,	/* a directory of mode; or, if type is S_IFREG,
+				   a file, empty unless it is there already */
 	NSRUN_MOUNT_FILE,	/* a file of mode that holds data */
 	NSRUN_MOUNT_SYMLINK,	/* source is the link's text */
 	NSRUN_MOUNT_COVER,	/* target over itself, read-only; source: the
@@ -36,8 +37,10 @@ enum nsrun_mount_kind {
 	NSRUN_MOUNT_MASK,	/* a file over target that does not open */
 	NSRUN_MOUNT_MQUEUE,	/* the message queues of the ipc namespace */
 	NSRUN_MOUNT_OVERLAY,	/* of layers, host paths, lowest first: RDONLY;
-				   or written to source and work, host paths; or
-				   to a tmpfs of size_bytes if source is NULL */
+				   or written to source and work, host paths,
+				   work NULL: to upper and work in source; or
+				   to a tmpfs of size_bytes if source is NULL.
+				   PINNED: its one layer is pin */
 	NSRUN_MOUNT_DATA,	/* a file of mode that holds data, as a mount */
 	NSRUN_MOUNT_REMOUNT,	/* what is mounted at target turns read-only */
 	NSRUN_MOUNT_CHMOD,	/* target, which must be there, gets mode */
@@ -59,7 +62,8 @@ enum nsrun_mount_flag {
 	NSRUN_MOUNT_NOEXEC	= 1 << 2,
 	NSRUN_MOUNT_DEVICES	= 1 << 3,	/* device nodes work */
 	NSRUN_MOUNT_OPTIONAL	= 1 << 4,	/* BIND: no source is fine;
-						   COVER, MASK: no target */
+						   COVER, MASK: no target;
+						   FILE: it was put there */
 	NSRUN_MOUNT_PINNED	= 1 << 5,	/* the source must be `pin` */
 	NSRUN_MOUNT_IDMAPPED	= 1 << 6,	/* owner looks like us */
 	NSRUN_MOUNT_GRANT	= 1 << 7,	/* a root of the caller's */
@@ -72,6 +76,10 @@ enum nsrun_mount_flag {
 	NSRUN_MOUNT_LATE	= 1 << 12,	/* BIND: itself RDONLY only when
 						   all is in it */
 	NSRUN_MOUNT_LENIENT	= 1 << 13,	/* without it, if it fails */
+	NSRUN_MOUNT_KEPT	= 1 << 14,	/* of the state directory: only
+						   commands wrote to it */
+	NSRUN_MOUNT_MADE	= 1 << 15,	/* OVERLAY: pin.fd is the mount,
+						   which has no place yet */
 };
 
 /* What must not be in a tree that is written: see host/scan.h. */
@@ -108,13 +116,17 @@ struct nsrun_mount {
 	size_t			n_data;
 	const char		*work;		/* OVERLAY: work directory */
 	const char *const	*layers;	/* OVERLAY: NULL at the end */
+	const char *const	*hidden;	/* OVERLAY: paths in its one
+						   layer, relative; NULL at
+						   the end; NULL: none */
 	const char		*fstype;	/* FS */
 	const char *const	*options;	/* FS: a name, a value, and so
 						   on, NULL; "": no value */
 	mode_t			mode;		/* 0: the kind's own */
 	mode_t			parent_mode;	/* of parents made; 0: 0755 */
 	mode_t			type;		/* BIND: S_IFDIR or S_IFREG when
-						   known, which saves asking */
+						   known, which saves asking;
+						   DIR */
 	uint64_t		size_bytes;	/* tmpfs kinds; 0: the kernel's,
 						   never in a profile's plan */
 	uint64_t		n_inodes;	/* DEVPTS: terminals */

@@ -1,77 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The words for the plan's enums, one table each. */
 #include <linux/sched.h>
-#include <string.h>
-#include <sys/resource.h>
 
-#include "base/number.h"
 #include "plan/plan.h"
-
-static const struct {
-	const char *name;
-	int resource;
-	char unit;
-} limits[] = {
-	[NSRUN_LIMIT_CPU]		= { "cpu", RLIMIT_CPU, 's' },
-	[NSRUN_LIMIT_ADDRESS_SPACE]	= { "address-space", RLIMIT_AS, 'b' },
-	[NSRUN_LIMIT_DATA]		= { "data", RLIMIT_DATA, 'b' },
-	[NSRUN_LIMIT_FILE_SIZE]		= { "file-size", RLIMIT_FSIZE, 'b' },
-	[NSRUN_LIMIT_FILES]		= { "files", RLIMIT_NOFILE, 'n' },
-	[NSRUN_LIMIT_PROCESSES]		= { "processes", RLIMIT_NPROC, 'n' },
-	[NSRUN_LIMIT_CORE]		= { "core", RLIMIT_CORE, 'b' },
-	[NSRUN_LIMIT_MESSAGES]		= { "messages", RLIMIT_MSGQUEUE, 'b' },
-	[NSRUN_LIMIT_LOCKED]		= { "locked", RLIMIT_MEMLOCK, 'b' },
-	[NSRUN_LIMIT_SIGNALS]		= { "signals", RLIMIT_SIGPENDING, 'n' },
-	[NSRUN_LIMIT_REALTIME]		= { "realtime", RLIMIT_RTPRIO, 'n' },
-	[NSRUN_LIMIT_STACK]		= { "stack", RLIMIT_STACK, 'b' },
-};
-_Static_assert(sizeof limits / sizeof *limits == NSRUN_N_LIMITS, "all");
-
-const char *
-nsrun_limit_name(enum nsrun_limit_kind kind)
-{
-	return limits[kind].name;
-}
-
-int
-nsrun_limit_resource(enum nsrun_limit_kind kind)
-{
-	return limits[kind].resource;
-}
-
-char
-nsrun_limit_unit(enum nsrun_limit_kind kind)
-{
-	return limits[kind].unit;
-}
-
-int
-nsrun_limit_find(const char *name)
-{
-	for (int i = 0; i < NSRUN_N_LIMITS; i++)
-		if (!strcmp(limits[i].name, name))
-			return i;
-	return -1;
-}
-
-int
-nsrun_limit_parse(const char *text, int *kind, uint64_t *value)
-{
-	const char *equals = strchr(text, '=');
-	char name[32] = "";
-
-	if (equals && equals - text < (ptrdiff_t)sizeof name)
-		memcpy(name, text, (size_t)(equals - text));
-	*kind = nsrun_limit_find(name);
-	if (!equals || *kind < 0)
-		return -1;
-	if (limits[*kind].unit == 's' &&
-	    nsrun_duration_parse(equals + 1, value) == 0)
-		*value = (*value + 999) / 1000;
-	else if (nsrun_size_parse(equals + 1, value) < 0)
-		return -2;
-	return 0;
-}
 
 const char *
 nsrun_stdio_name(enum nsrun_stdio stdio)
@@ -101,6 +32,20 @@ nsrun_boundary_name(enum nsrun_boundary boundary)
 	    "all");
 
 	return names[boundary];
+}
+
+const char *
+nsrun_cgroup_use_name(enum nsrun_cgroup_use use)
+{
+	static const char *const names[] = {
+		[NSRUN_CGROUP_OFF]	= "off",
+		[NSRUN_CGROUP_AUTO]	= "auto",
+		[NSRUN_CGROUP_REQUIRE]	= "require",
+	};
+	_Static_assert(sizeof names / sizeof *names == NSRUN_N_CGROUP_USES,
+	    "all");
+
+	return names[use];
 }
 
 const char *

@@ -56,8 +56,9 @@ nsrun_plan_add_mount(struct nsrun_plan *plan, const struct nsrun_mount *m,
 	    sizeof *m);
 	struct nsrun_mount new = *m;
 
-	if (!(new.flags & NSRUN_MOUNT_PINNED))
-		new.pin.fd = -1;	/* only a pinned source is kept open */
+	/* Only a pinned source is kept open, and what is made already. */
+	if (!(new.flags & (NSRUN_MOUNT_PINNED | NSRUN_MOUNT_MADE)))
+		new.pin.fd = -1;
 	if (!copy || (new.source && !copy_string(plan, &new.source)) ||
 	    !copy_string(plan, &new.target) || (new.data &&
 	    !(new.data = nsrun_arena_dup(&plan->arena, m->data, m->n_data))) ||
@@ -79,6 +80,23 @@ nsrun_plan_add_sysctl(struct nsrun_plan *plan, const char *path,
 		return nsrun_err_nomem(err, path);
 	*s = (struct nsrun_sysctl){ path, value };
 	plan->n_sysctls++;
+	return 0;
+}
+
+int
+nsrun_plan_add_cgroup(struct nsrun_plan *plan,
+    const struct nsrun_cgroup_setting *setting, struct nsrun_err *err)
+{
+	struct nsrun_cgroup_plan *c = &plan->cgroup;
+	struct nsrun_cgroup_setting *s = append(plan, &c->settings,
+	    c->n_settings, sizeof *s);
+	struct nsrun_cgroup_setting new = *setting;
+
+	if (!s || !copy_string(plan, &new.file) ||
+	    !copy_string(plan, &new.value))
+		return nsrun_err_nomem(err, setting->file);
+	*s = new;
+	c->n_settings++;
 	return 0;
 }
 
@@ -119,6 +137,20 @@ nsrun_plan_add_consumed(struct nsrun_plan *plan, int fd, struct nsrun_err *err)
 		return nsrun_err_nomem(err, "descriptors");
 	*slot = fd;
 	process->n_consumed++;
+	return 0;
+}
+
+int
+nsrun_plan_add_return(struct nsrun_plan *plan, struct nsrun_return back,
+    struct nsrun_err *err)
+{
+	struct nsrun_return *slot = append(plan, &plan->returns,
+	    plan->n_returns, sizeof *slot);
+
+	if (!slot)
+		return nsrun_err_nomem(err, back.path);
+	*slot = back;
+	plan->n_returns++;
 	return 0;
 }
 

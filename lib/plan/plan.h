@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
+#include "plan/cgroup.h"
 #include "plan/mounts.h"
 
 struct nsrun_err;
@@ -60,6 +61,7 @@ struct nsrun_identity {
 	const gid_t	*groups;
 	size_t		n_groups;
 	const char	*why_kept;	/* for people; NULL unless keeps_root */
+	const char	*key;		/* whose ids these are; or NULL */
 };
 
 /* A setting of the new namespaces, below /proc/sys. */
@@ -68,7 +70,10 @@ struct nsrun_sysctl {
 	const char	*value;
 };
 
-/* A limit of setrlimit(2): never raised above what the caller has. */
+/*
+ * A limit. The first are setrlimit(2)'s, never raised above what the caller
+ * has; then those of a cgroup; the last two are watched over from outside.
+ */
 enum nsrun_limit_kind {
 	NSRUN_LIMIT_CPU,		/* seconds, each process */
 	NSRUN_LIMIT_ADDRESS_SPACE,	/* bytes, each process */
@@ -82,6 +87,13 @@ enum nsrun_limit_kind {
 	NSRUN_LIMIT_SIGNALS,		/* pending */
 	NSRUN_LIMIT_REALTIME,		/* real-time priority */
 	NSRUN_LIMIT_STACK,		/* bytes, each process */
+	NSRUN_LIMIT_MEMORY,		/* bytes, all together */
+	NSRUN_LIMIT_SWAP,		/* bytes, beside MEMORY */
+	NSRUN_LIMIT_CPUS,		/* thousandths of a processor */
+	NSRUN_LIMIT_IO_READ,		/* bytes a second, each disk */
+	NSRUN_LIMIT_IO_WRITE,
+	NSRUN_LIMIT_WRITE,		/* bytes that its roots may grow by */
+	NSRUN_LIMIT_INODES,		/* and names */
 	NSRUN_N_LIMITS
 };
 
@@ -148,6 +160,9 @@ struct nsrun_process {
 	bool		open_init;	/* pid 1 may be looked into */
 	bool		free_caps;	/* uid 0 inside is not made powerless */
 	bool		names_command;	/* its pid is wanted outside */
+	bool		spares_init;	/* pid 1 goes without the filters: they
+					   are the command's, and may leave it
+					   less than pid 1 needs */
 	enum nsrun_sid session;
 	uint64_t	caps;		/* kept, 1 << CAP_*, in all five sets */
 	int		block_fd;	/* a byte or its end is "go"; or -1 */
@@ -176,9 +191,21 @@ struct nsrun_supervision {
 	uint64_t	max_output_bytes;	/* each stream; 0: no cap */
 	bool		ends_with_input;	/* a second after it, or when
 						   nobody takes its output */
+	bool		watches_writes;	/* limits WRITE, INODES */
 	bool		reports;	/* its namespaces' numbers are wanted */
 	bool		thread_is_process;	/* our thread lives as long as
 						   we do: PDEATHSIG is usable */
+};
+
+/* A file of the command's whose content is wanted when all is over. */
+enum { NSRUN_RETURNS_MAX = 8 };
+
+struct nsrun_return {
+	const char	*path;		/* inside */
+	const char	*host;		/* where it goes; canonical */
+	const void	*data;		/* what was there, and is to be still */
+	size_t		n_data;
+	size_t		max_bytes;
 };
 
 struct nsrun_plan {
@@ -186,6 +213,7 @@ struct nsrun_plan {
 	const char		*profile;
 	enum nsrun_boundary	boundary;
 	uint64_t		namespaces;	/* CLONE_NEW* */
+	bool			nesting;	/* it can make namespaces */
 	struct nsrun_identity	identity;
 	struct nsrun_idmap	uid_map, gid_map;	/* of the first one */
 	struct nsrun_mounts	mounts;
@@ -196,6 +224,7 @@ struct nsrun_plan {
 	enum nsrun_network	network;
 	const char		*hostname;	/* NULL: the host's */
 	struct nsrun_limit	limits[NSRUN_N_LIMITS];
+	struct nsrun_cgroup_plan cgroup;
 	const struct nsrun_filter **filters;	/* loaded in this order */
 	size_t			n_filters;
 	enum nsrun_stdio	stdio[3];
@@ -207,6 +236,8 @@ struct nsrun_plan {
 	const char		*repository;	/* that git writes; or NULL */
 	char			**argv;		/* NULL at the end */
 	size_t			n_argv;
+	struct nsrun_return	*returns;
+	size_t			n_returns;
 	const char		*cwd;
 	const char		**cwd_else;	/* tried next; PWD follows. NULL
 						   at the end; NULL: none */
@@ -227,6 +258,8 @@ int nsrun_plan_add_mount(struct nsrun_plan *plan, const struct nsrun_mount *m,
     struct nsrun_err *err);
 int nsrun_plan_add_sysctl(struct nsrun_plan *plan, const char *path,
     const char *value, struct nsrun_err *err);
+int nsrun_plan_add_cgroup(struct nsrun_plan *plan,
+    const struct nsrun_cgroup_setting *setting, struct nsrun_err *err);
 int nsrun_plan_add_filter(struct nsrun_plan *plan,
     const struct nsrun_filter *filter, struct nsrun_err *err);
 /* The same, before all others. */
@@ -243,6 +276,9 @@ int nsrun_plan_add_lock(struct nsrun_plan *plan, const char *path,
 /* fd stays the caller's to close in this process; the command gets none. */
 int nsrun_plan_add_consumed(struct nsrun_plan *plan, int fd,
     struct nsrun_err *err);
+/* Its strings and data are the arena's already. */
+int nsrun_plan_add_return(struct nsrun_plan *plan, struct nsrun_return back,
+    struct nsrun_err *err);
 int nsrun_plan_set_argv(struct nsrun_plan *plan, char *const argv[],
     struct nsrun_err *err);
 
@@ -254,10 +290,18 @@ const char *nsrun_plan_env(const struct nsrun_plan *plan, const char *name);
 
 /* Tables between the plan's enums and their words; see names.c. */
 const char *nsrun_limit_name(enum nsrun_limit_kind kind);
-int nsrun_limit_resource(enum nsrun_limit_kind kind);	/* RLIMIT_* */
-/* Is it counted in bytes ('b'), seconds ('s') or pieces ('n')? */
+/* RLIMIT_*; -1: it is none of those. */
+int nsrun_limit_resource(enum nsrun_limit_kind kind);
+/* Bytes ('b'), seconds ('s'), pieces ('n') or processors / 1000 ('c')? */
 char nsrun_limit_unit(enum nsrun_limit_kind kind);
+bool nsrun_limit_needs_cgroup(enum nsrun_limit_kind kind);
 int nsrun_limit_find(const char *name);			/* -1: none */
+/* What stands behind KEY; -1: that is no value. */
+int nsrun_limit_value(enum nsrun_limit_kind kind, const char *text,
+    uint64_t *value);
+/* As people write it: "1G", "300s", "1.5". */
+const char *nsrun_limit_text(enum nsrun_limit_kind kind, uint64_t value,
+    char buf[24]);
 /* "KEY=VALUE"; -1: there is no such key, -2: that is no value. */
 int nsrun_limit_parse(const char *text, int *kind, uint64_t *value);
 const char *nsrun_stdio_name(enum nsrun_stdio stdio);

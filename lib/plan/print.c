@@ -44,20 +44,29 @@ row_names(FILE *out, const char *row, const char *const *names)
 	}
 }
 
+static void
+row_list(FILE *out, const char *word, const char *const *names)
+{
+	for (; names && *names; names++) {
+		fprintf(out, " %s=", word);
+		nsrun_print_name(out, *names);
+	}
+}
+
 /* What an overlay is made of, and what a face may want of a mount. */
 static void
 row_mount_more(FILE *out, const struct nsrun_mount *m)
 {
-	for (const char *const *l = m->layers; l && *l; l++) {
-		fputs(" layer=", out);
-		nsrun_print_name(out, *l);
-	}
+	row_list(out, "layer", m->layers);
+	row_list(out, "hidden", m->hidden);
 	if (m->work) {
 		fputs(" work=", out);
 		nsrun_print_name(out, m->work);
 	}
-	if (m->fstype)
-		fprintf(out, " type=%s", m->fstype);
+	if (m->fstype) {
+		fputs(" type=", out);
+		nsrun_print_name(out, m->fstype);
+	}
 	for (const char *const *o = m->options; o && *o; o += 2) {
 		fputs(" option=", out);
 		nsrun_print_name(out, o[0]);
@@ -91,6 +100,8 @@ row_mount(FILE *out, const struct nsrun_mount *m)
 		{ NSRUN_MOUNT_SUID, "suid" },
 		{ NSRUN_MOUNT_LATE, "late" },
 		{ NSRUN_MOUNT_LENIENT, "lenient" },
+		{ NSRUN_MOUNT_KEPT, "kept" },
+		{ NSRUN_MOUNT_MADE, "made" },
 	};
 	char size[24];
 
@@ -165,6 +176,8 @@ row_identity(FILE *out, const struct nsrun_plan *plan)
 		row_map(out, "uid-map", &plan->uid_map);
 		row_map(out, "gid-map", &plan->gid_map);
 	}
+	if (plan->nesting)
+		fputs("nesting allowed\n", out);
 	row_join(out, "user", plan->join.user);
 	row_join(out, "second-user", plan->join.second_user);
 	row_join(out, "pid", plan->join.pid);
@@ -185,6 +198,7 @@ row_process(FILE *out, const struct nsrun_process *p)
 		{ p->keeps_fds, "keeps-fds" }, { p->open_init, "open-init" },
 		{ p->free_caps, "free-caps" },
 		{ p->names_command, "names-command" },
+		{ p->spares_init, "spares-init" },
 		{ p->literal, "literal" }, { p->new_privs, "new-privs" },
 		{ p->log_filters, "log-filters" }, { p->no_tsc, "no-tsc" },
 		{ p->core_group, "core-group" },
@@ -232,6 +246,23 @@ row_filter(FILE *out, const struct nsrun_filter *filter)
 }
 
 static void
+row_cgroup(FILE *out, const struct nsrun_cgroup_plan *cgroup)
+{
+	if (cgroup->use == NSRUN_CGROUP_OFF)
+		return;
+	fprintf(out, "cgroup %s", nsrun_cgroup_use_name(cgroup->use));
+	if (cgroup->parent) {
+		putc(' ', out);
+		nsrun_print_name(out, cgroup->parent);
+	}
+	putc('\n', out);
+	for (size_t i = 0; i < cgroup->n_settings; i++)
+		fprintf(out, "cgroup-set %s %s%s\n", cgroup->settings[i].file,
+		    cgroup->settings[i].value, cgroup->settings[i].optional ?
+		    " optional" : "");
+}
+
+static void
 row_rest(FILE *out, const struct nsrun_plan *plan)
 {
 	for (int i = 0; i < NSRUN_N_LIMITS; i++)
@@ -239,6 +270,7 @@ row_rest(FILE *out, const struct nsrun_plan *plan)
 			fprintf(out, "limit %s=%" PRIu64 "\n",
 			    nsrun_limit_name((enum nsrun_limit_kind)i),
 			    plan->limits[i].value);
+	row_cgroup(out, &plan->cgroup);
 	for (size_t i = 0; i < plan->n_filters; i++)
 		row_filter(out, plan->filters[i]);
 	for (int i = 0; i < 3; i++)

@@ -41,19 +41,26 @@ put_mount_more(struct nsrun_json *j, const struct nsrun_mount *m)
 		n++;
 	if (n)
 		nsrun_json_put_names(j, "options", m->options, n);
-	n = 0;
 	if (m->mode)
 		nsrun_json_number(j, "mode", m->mode & 07777);
 	if (m->parent_mode)
 		nsrun_json_number(j, "parent_mode", m->parent_mode);
 	if (m->data)
 		nsrun_json_number(j, "bytes", m->n_data);
-	while (m->layers && m->layers[n])
-		n++;
-	if (n)
-		nsrun_json_put_names(j, "layers", m->layers, n);
 	if (m->work)
 		nsrun_json_string(j, "work", m->work);
+}
+
+/* A list that ends in NULL; NULL: none. */
+static void
+put_list(struct nsrun_json *j, const char *name, const char *const *v)
+{
+	size_t n = 0;
+
+	while (v && v[n])
+		n++;
+	if (n)
+		nsrun_json_put_names(j, name, v, n);
 }
 
 static void
@@ -85,6 +92,8 @@ put_mount(struct nsrun_json *j, const struct nsrun_plan *plan,
 		if (plan->profile || m->n_inodes)
 			nsrun_json_number(j, "inodes", m->n_inodes);
 	}
+	put_list(j, "layers", m->layers);
+	put_list(j, "hidden", m->hidden);
 	if (!plan->profile)
 		put_mount_more(j, m);
 	nsrun_json_close(j, '}');
@@ -114,6 +123,8 @@ put_identity(struct nsrun_json *j, const struct nsrun_plan *plan)
 	nsrun_json_number(j, "gid", who->gid);
 	nsrun_json_number(j, "host_uid", who->host_uid);
 	nsrun_json_number(j, "host_gid", who->host_gid);
+	if (who->key)
+		nsrun_json_string(j, "key", who->key);
 	nsrun_json_bool(j, "root_kept", who->keeps_root);
 	nsrun_json_open(j, "unenforced", '[');
 	if (who->unlimited)
@@ -161,6 +172,7 @@ put_process(struct nsrun_json *j, const struct nsrun_process *p)
 	put_true(j, "open_init", p->open_init);
 	put_true(j, "free_caps", p->free_caps);
 	put_true(j, "names_command", p->names_command);
+	put_true(j, "spares_init", p->spares_init);
 	nsrun_json_string(j, "session", nsrun_sid_name(p->session));
 	nsrun_json_number(j, "caps", p->caps);
 	put_true(j, "literal", p->literal);
@@ -220,6 +232,23 @@ put_environment(struct nsrun_json *j, const struct nsrun_plan *plan)
 }
 
 static void
+put_cgroup(struct nsrun_json *j, const struct nsrun_cgroup_plan *cgroup)
+{
+	nsrun_json_open(j, "cgroup", '{');
+	nsrun_json_string(j, "use", nsrun_cgroup_use_name(cgroup->use));
+	nsrun_json_string(j, "parent", cgroup->parent);
+	nsrun_json_open(j, "settings", '[');
+	for (size_t i = 0; i < cgroup->n_settings; i++) {
+		nsrun_json_open(j, NULL, '{');
+		nsrun_json_string(j, "file", cgroup->settings[i].file);
+		nsrun_json_string(j, "value", cgroup->settings[i].value);
+		nsrun_json_close(j, '}');
+	}
+	nsrun_json_close(j, ']');
+	nsrun_json_close(j, '}');
+}
+
+static void
 put_rest(struct nsrun_json *j, const struct nsrun_plan *plan)
 {
 	size_t n = 0;
@@ -230,6 +259,7 @@ put_rest(struct nsrun_json *j, const struct nsrun_plan *plan)
 			nsrun_json_number(j, nsrun_limit_name(
 			    (enum nsrun_limit_kind)i), plan->limits[i].value);
 	nsrun_json_close(j, '}');
+	put_cgroup(j, &plan->cgroup);
 	nsrun_json_open(j, "sysctls", '{');
 	for (size_t i = 0; i < plan->n_sysctls; i++)
 		nsrun_json_string(j, plan->sysctls[i].path,
@@ -301,6 +331,7 @@ nsrun_print_json(FILE *out, const struct nsrun_plan *plan)
 	if (!plan->profile)
 		put_process(&j, &plan->process);
 	nsrun_json_string(&j, "network", nsrun_plan_network(plan));
+	put_true(&j, "nesting", plan->nesting);
 	if (plan->hostname && !plan->profile)
 		nsrun_json_string(&j, "hostname", plan->hostname);
 	nsrun_json_put_filters(&j, plan);

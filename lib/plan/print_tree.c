@@ -80,8 +80,12 @@ header(const struct tree *t)
 	    plan->network == NSRUN_NETWORK_ISOLATED ? "loopback of its own" :
 	    plan->n_fallbacks ? "HOST namespace, sockets refused" :
 	    "own namespace, sockets refused");
+	if (plan->nesting)
+		fputs("  nesting allowed", t->out);
 	fprintf(t->out, "\n%*s  uid %u", (int)strlen(plan->profile), "",
 	    (unsigned int)plan->identity.uid);
+	if (plan->identity.key)
+		fprintf(t->out, " of key %s", plan->identity.key);
 	if (plan->identity.leaves_root)
 		fputs(" (root left behind)", t->out);
 	if (plan->identity.keeps_root)
@@ -93,10 +97,11 @@ header(const struct tree *t)
 	for (int i = 0; i < NSRUN_N_LIMITS; i++) {
 		enum nsrun_limit_kind kind = (enum nsrun_limit_kind)i;
 
-		if (plan->limits[i].set && kind <= NSRUN_LIMIT_PROCESSES)
-			fprintf(t->out, "  %s %s%s", nsrun_limit_name(kind),
-			    nsrun_size_text(plan->limits[i].value, text),
-			    nsrun_limit_unit(kind) == 's' ? "s" : "");
+		if (plan->limits[i].set && (kind <= NSRUN_LIMIT_PROCESSES ||
+		    nsrun_limit_resource(kind) < 0))
+			fprintf(t->out, "  %s %s", nsrun_limit_name(kind),
+			    nsrun_limit_text(kind, plan->limits[i].value,
+			    text));
 	}
 	fputs("\n", t->out);
 }
@@ -106,11 +111,30 @@ static void
 put_access(const struct tree *t, const struct nsrun_mount *m)
 {
 	bool rw = m->kind == NSRUN_MOUNT_SCRATCH ||
-	    (m->kind <= NSRUN_MOUNT_BIND && !(m->flags & NSRUN_MOUNT_RDONLY));
+	    (m->kind == NSRUN_MOUNT_FILE && m->mode & 0200) ||
+	    ((m->kind <= NSRUN_MOUNT_BIND || m->kind == NSRUN_MOUNT_OVERLAY) &&
+	    !(m->flags & NSRUN_MOUNT_RDONLY));
 
 	paint(t, rw ? "33" : "32");
 	fprintf(t->out, "%-4s", rw ? "rw" : "ro");
 	paint(t, "0");
+}
+
+/* What it shows, where what is written stays, what it does not show. */
+static void
+put_overlay(const struct tree *t, const struct nsrun_mount *m)
+{
+	size_t n = 0;
+
+	fputs("over ", t->out);
+	nsrun_print_name(t->out, m->layers[0]);
+	fputs(m->source ? ", written to " : ", thrown away", t->out);
+	if (m->source)
+		nsrun_print_name(t->out, m->source);
+	while (m->hidden && m->hidden[n])
+		n++;
+	if (n)
+		fprintf(t->out, ", %zu names hidden", n);
 }
 
 static void
@@ -149,13 +173,15 @@ put_detail(const struct tree *t, const struct nsrun_mount *m)
 	case NSRUN_MOUNT_MASK:
 		fputs(m->shields ? "shielded" : "masked", t->out);
 		break;
+	case NSRUN_MOUNT_OVERLAY:
+		put_overlay(t, m);
+		break;
 	case NSRUN_MOUNT_PROC:
 	case NSRUN_MOUNT_DEVPTS:
 	case NSRUN_MOUNT_DIR:
 	case NSRUN_MOUNT_FILE:
 	case NSRUN_MOUNT_SYMLINK:
 	case NSRUN_MOUNT_MQUEUE:
-	case NSRUN_MOUNT_OVERLAY:
 	case NSRUN_MOUNT_DATA:
 	case NSRUN_MOUNT_REMOUNT:
 	case NSRUN_MOUNT_CHMOD:

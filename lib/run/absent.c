@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/fsuid.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -15,9 +13,11 @@
 
 #include "base/fd.h"
 #include "base/stub.h"
+#include "base/sys.h"
 #include "plan/plan.h"
+#include "run/become.h"
 
-enum { MAX_ROUNDS = 100, MAX_WAIT_MS = 5000, MAX_ASIDE = 100 };
+enum { MAX_ROUNDS = 100, MAX_ASIDE = 100 };
 
 static const char *
 name_of(const struct nsrun_absents *a, const struct nsrun_absent *one)
@@ -25,35 +25,13 @@ name_of(const struct nsrun_absents *a, const struct nsrun_absent *one)
 	return strrchr(a->plan->mounts.v[one->mount].target, '/') + 1;
 }
 
-/* By system call: this is nobody's thread, and the process of no host. */
-static void
-become(const struct nsrun_absents *a, uid_t uid)
-{
-	if (geteuid() != 0)
-		return;
-	setfsuid(0);
-	setfsgid(a->plan->identity.host_gid);
-	setfsuid(uid);
-}
-
-void
-nsrun_absents_as_caller(const struct nsrun_absents *a)
-{
-	become(a, geteuid());
-}
-
-void
-nsrun_absents_as_command(const struct nsrun_absents *a)
-{
-	become(a, a->plan->identity.host_uid);
-}
-
 int
 nsrun_absents_init(struct nsrun_absents *a, const struct nsrun_plan *plan)
 {
 	struct rlimit files;
 
-	a->plan = plan;
+	a->plan = a->locks.plan = plan;
+	a->socket_fd = -1;
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
@@ -61,180 +39,54 @@ nsrun_absents_init(struct nsrun_absents *a, const struct nsrun_plan *plan)
 	if (geteuid() == 0 && plan->identity.leaves_root &&
 	    syscall(SYS_setgroups, 0, NULL) < 0)
 		return errno;
-	become(a, plan->identity.host_uid);
+	nsrun_become_command(plan);
 	return 0;
 }
 
 /*
- * The lock file in the directory `name` of `base`, which must be uid's and
- * nobody else's; made, where `make` says so.
- */
-static int
-open_lock(int base, const char *name, uid_t uid, bool make)
-{
-	nsrun_autoclose int dir = -1, fd = -1;
-	struct stat st;
-
-	if (make && mkdirat(base, name, 0700) < 0)
-		return -1;
-	errno = 0;	/* from here on: it is there, and may be of no use */
-	dir = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-	    O_CLOEXEC);
-	if (dir < 0 || fstat(dir, &st) < 0 || st.st_uid != uid ||
-	    st.st_mode & 077)
-		return -1;
-	fd = openat(dir, "masks", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK |
-	    O_NOCTTY | O_CLOEXEC, 0600);
-	if (fd < 0 || fstat(fd, &st) < 0 || st.st_uid != uid ||
-	    !S_ISREG(st.st_mode))
-		return -1;
-	return nsrun_fd_take(&fd);
-}
-
-/*
- * In a session's own directory. A foreign one of that name, as in a user
- * namespace where uid 0 is not the host's, counts for nothing.
+ * The next stubs are links to this one: a file system is slower to give out
+ * inodes, above all those that it has just been given back.
  */
 static void
-open_session_lock(struct nsrun_lock_files *files)
+keep_socket(struct nsrun_absents *a, const struct nsrun_absent *one,
+    const char *name)
 {
-	char path[64];
-	nsrun_autoclose int dir = -1;
+	nsrun_autoclose int fd = openat(one->dir_fd, name, O_PATH | O_NOFOLLOW |
+	    O_CLOEXEC);
 	struct stat st;
 
-	snprintf(path, sizeof path, "/run/user/%u", (unsigned int)files->uid);
-	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0 || fstat(dir, &st) < 0 || st.st_uid != files->uid)
+	if (fd < 0 || fstat(fd, &st) < 0 || !nsrun_stub_is_one(&st) ||
+	    S_ISDIR(st.st_mode))
 		return;
-	for (int make = 0; make < 2 && files->fds[0] < 0; make++)
-		files->fds[0] = open_lock(dir, "oc-nsrun", files->uid, make);
-}
-
-/*
- * In /tmp, which is everybody's: what another has put at a name makes it the
- * next one. All that are ours are used, so that two who began with different
- * ones still meet.
- */
-static void
-open_shared_locks(struct nsrun_lock_files *files)
-{
-	nsrun_autoclose int tmp = open("/tmp", O_RDONLY | O_DIRECTORY |
-	    O_CLOEXEC);
-	bool any = false;
-	char name[64];
-
-	for (int make = 0; make < 2 && !any; make++)
-		for (int i = 1; i < NSRUN_LOCK_FILES && !(make && any); i++) {
-			snprintf(name, sizeof name, ".oc-nsrun-%u.%d",
-			    (unsigned int)files->uid, i);
-			if (files->fds[i] < 0)
-				files->fds[i] = open_lock(tmp, name,
-				    files->uid, make);
-			any |= files->fds[i] >= 0;
-			/* Made, and not ours: the next would not be either. */
-			if (make && !any && errno != EEXIST)
-				return;
-		}
-}
-
-/*
- * Both places, where both are there: a session's may come and go, and /tmp may
- * be another one for a service. Who meets us in either does not miss us. What
- * is open stays: closing it would drop its locks.
- */
-static bool
-open_locks(const struct nsrun_absents *a, struct nsrun_lock_files *files)
-{
-	become(a, files->uid);
-	if (files->fds[0] < 0)
-		open_session_lock(files);
-	open_shared_locks(files);
-	become(a, a->plan->identity.host_uid);
-	for (int i = 0; i < NSRUN_LOCK_FILES; i++)
-		if (files->fds[i] >= 0)
-			return true;
-	return false;
-}
-
-/*
- * Whose lock file: of the owner of the root, whom root can act for, so that a
- * user and root mean the same one. Anybody else has only his own. -1: none.
- */
-static int
-find_locks(struct nsrun_absents *a, uid_t owner)
-{
-	uid_t uid = geteuid() == 0 ? owner : geteuid();
-	struct nsrun_lock_files *files;
-
-	for (int i = 0; i < a->n_locks; i++)
-		if (a->locks[i].uid == uid)
-			return i;
-	if (a->n_locks == NSRUN_LOCK_USERS)
-		return -1;
-	files = &a->locks[a->n_locks];
-	files->uid = uid;
-	for (int i = 0; i < NSRUN_LOCK_FILES; i++)
-		files->fds[i] = -1;
-	return open_locks(a, files) ? a->n_locks++ : -1;
+	nsrun_fd_close(&a->socket_fd);
+	a->socket_fd = nsrun_fd_take(&fd);
 }
 
 static bool
-set_lock(const struct nsrun_absents *a, const struct nsrun_absent *one,
-    short type)
+link_socket(const struct nsrun_absents *a, const struct nsrun_absent *one,
+    const char *name)
 {
-	const struct nsrun_lock_files *files = &a->locks[one->users];
+	char path[sizeof "/proc/" + NSRUN_FD_PATH] = "/proc/";
 
-	for (int i = 0; i < NSRUN_LOCK_FILES; i++) {
-		struct flock lock = {
-			.l_type = type, .l_whence = SEEK_SET,
-			.l_start = one->key, .l_len = 1,
-		};
-
-		if (files->fds[i] >= 0 &&
-		    fcntl(files->fds[i], F_OFD_SETLK, &lock) < 0)
-			return false;
-	}
-	return true;
-}
-
-/* Share it; one that is being removed is held exclusively, for a moment. */
-static bool
-share(const struct nsrun_absents *a, const struct nsrun_absent *one)
-{
-	for (int ms = 0; ms < MAX_WAIT_MS; ms++) {
-		if (set_lock(a, one, F_RDLCK))
-			return true;
-		set_lock(a, one, F_UNLCK);
-		if (errno != EAGAIN && errno != EACCES)
-			return false;
-		poll(NULL, 0, 1);
-	}
-	return false;
-}
-
-/* The byte that stands for a name: FNV-1a. One for two names does no harm. */
-static off_t
-key_of(const struct stat *dir, const char *name)
-{
-	const uint64_t numbers[2] = { dir->st_dev, dir->st_ino };
-	const unsigned char *s = (const unsigned char *)numbers;
-	uint64_t hash = 0xcbf29ce484222325;
-
-	for (size_t i = 0; i < sizeof numbers; i++)
-		hash = (hash ^ s[i]) * 0x100000001b3;
-	for (s = (const unsigned char *)name; *s; s++)
-		hash = (hash ^ *s) * 0x100000001b3;
-	return (off_t)(hash >> 2);
+	if (a->socket_fd < 0)
+		return false;
+	nsrun_fd_path(path + sizeof "/proc/" - 1, a->socket_fd);
+	return linkat(AT_FDCWD, path, one->dir_fd, name,
+	    AT_SYMLINK_FOLLOW) == 0;
 }
 
 /* A socket, or where that cannot be, a directory. 0 or errno. */
 static int
-create(struct nsrun_absent *one, const char *name)
+create(struct nsrun_absents *a, struct nsrun_absent *one, const char *name)
 {
 	struct stat st;
 
-	if (mknodat(one->dir_fd, name, NSRUN_STUB_SOCKET, 0) == 0)
+	if (link_socket(a, one, name))
 		return 0;
+	if (mknodat(one->dir_fd, name, NSRUN_STUB_SOCKET, 0) == 0) {
+		keep_socket(a, one, name);
+		return 0;
+	}
 	if (errno != EPERM && errno != EOPNOTSUPP && errno != EINVAL &&
 	    errno != ENOSYS)
 		return errno;
@@ -248,8 +100,7 @@ create(struct nsrun_absent *one, const char *name)
 
 /* With the lock: is there one, or can there be? 0 or errno. */
 static int
-have(const struct nsrun_absents *a, struct nsrun_absent *one,
-    const struct stat *dir)
+have(struct nsrun_absents *a, struct nsrun_absent *one, const struct stat *dir)
 {
 	const char *name = name_of(a, one);
 	int errnum = EAGAIN;
@@ -261,7 +112,7 @@ have(const struct nsrun_absents *a, struct nsrun_absent *one,
 			return nsrun_stub_is_one(&st) ? 0 : EEXIST;
 		if (errno != ENOENT)
 			return errno;
-		errnum = create(one, name);
+		errnum = create(a, one, name);
 		if (errnum != EEXIST)
 			break;
 	}
@@ -287,58 +138,158 @@ open_look(const struct nsrun_absents *a, const struct nsrun_absent *one,
 	if (n > 0 && n < sizeof path) {
 		memcpy(path, target, n);
 		path[n] = '\0';
-		nsrun_absents_as_caller(a);
+		nsrun_become_caller(a->plan);
 		fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		nsrun_absents_as_command(a);
+		nsrun_become_command(a->plan);
 	}
 	return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == dir->st_dev &&
 	    st.st_ino == dir->st_ino ? nsrun_fd_take(&fd) : one->dir_fd;
 }
 
-int
-nsrun_absents_make(struct nsrun_absents *a, size_t i, int *dir)
+/* One name in place's directory, which st describes. 0 or errno. */
+static int
+make(struct nsrun_absents *a, size_t i, const struct nsrun_absent *place,
+    const struct stat *st)
 {
-	struct nsrun_absent *one = &a->v[a->n], *last = one - 1;
-	struct stat st, other;
+	struct nsrun_absent *one = &a->v[a->n];
 	int errnum;
 
 	if (a->n == NSRUN_ABSENT_MAX)
 		return E2BIG;
+	*one = *place;
+	one->mount = i;
+	if (!nsrun_locks_find(&a->locks, a->plan->mounts.v[i].pin.uid, st,
+	    name_of(a, one), &one->lock))
+		return ENOLCK;
+	if (!nsrun_locks_share(&a->locks, &one->lock))
+		return errno;
+	errnum = have(a, one, st);
+	if (errnum)
+		nsrun_locks_set(&a->locks, &one->lock, F_UNLCK);
+	else
+		a->n++;
+	return errnum;
+}
+
+static bool
+is_dir(int fd, const struct stat *st)
+{
+	struct stat other;
+
+	return fstat(fd, &other) == 0 && other.st_dev == st->st_dev &&
+	    other.st_ino == st->st_ino;
+}
+
+int
+nsrun_absents_make(struct nsrun_absents *a, size_t *i, size_t end, int *dir)
+{
+	struct nsrun_absent place = { .mount = *i, .dir_fd = *dir };
+	const struct nsrun_absent *last = a->n ? &a->v[a->n - 1] : NULL;
+	int rc = 0;
+	struct stat st;
+
 	if (fstat(*dir, &st) < 0)
 		return errno;
-	*one = (struct nsrun_absent){ .mount = i, .dir_fd = *dir };
-	one->key = key_of(&st, name_of(a, one));
-	one->users = find_locks(a, a->plan->mounts.v[i].pin.uid);
-	if (one->users < 0)
-		return ENOLCK;
-	if (!share(a, one))
-		return EBUSY;
-	errnum = have(a, one, &st);
-	if (errnum) {
-		set_lock(a, one, F_UNLCK);
-		return errnum;
-	}
-	/* Many are in one directory, and descriptors are few. */
-	if (a->n && fstat(last->dir_fd, &other) == 0 &&
-	    other.st_dev == st.st_dev && other.st_ino == st.st_ino) {
-		one->dir_fd = last->dir_fd;
-		one->look_fd = last->look_fd;
+	/* Descriptors are few. */
+	if (last && is_dir(last->dir_fd, &st)) {
+		place.dir_fd = last->dir_fd;
+		place.look_fd = last->look_fd;
 	} else {
+		place.look_fd = open_look(a, &place, &st);
 		nsrun_fd_take(dir);
-		one->look_fd = open_look(a, one, &st);
 	}
-	a->n++;
-	return 0;
+	for (; *i < end; ++*i) {
+		int errnum = make(a, *i, &place, &st);
+
+		if (errnum == EROFS)
+			rc = EROFS;
+		else if (errnum && errnum != EEXIST)
+			return errnum;
+	}
+	return rc;
+}
+
+/* Those whose directory is gone make room for others. */
+static void
+forget_removed(struct nsrun_absents *a)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < a->n; i++) {
+		struct nsrun_absent *one = &a->v[i];
+		struct stat st;
+
+		if (one->is_alone && fstat(one->dir_fd, &st) == 0 &&
+		    st.st_nlink == 0) {
+			nsrun_locks_set(&a->locks, &one->lock, F_UNLCK);
+			if (one->look_fd != one->dir_fd)
+				nsrun_fd_close(&one->look_fd);
+			nsrun_fd_close(&one->dir_fd);
+			continue;
+		}
+		a->v[n++] = *one;
+	}
+	a->n = n;
+}
+
+static struct nsrun_absent *
+find(struct nsrun_absents *a, size_t i, const struct stat *dir)
+{
+	for (unsigned int k = 0; k < a->n; k++)
+		if (a->v[k].mount == i && is_dir(a->v[k].dir_fd, dir))
+			return &a->v[k];
+	return NULL;
+}
+
+/* The directory of mount i's name, in the tree; -1: there is none. */
+static int
+open_in_tree(const struct nsrun_absents *a, size_t i, int tree, size_t n)
+{
+	const char *target = a->plan->mounts.v[i].target + n + 1;
+	const char *slash = strrchr(target, '/');
+	size_t length = slash ? (size_t)(slash - target) : 0;
+	char path[PATH_MAX] = ".";
+
+	if (length >= sizeof path)
+		return -1;
+	if (length > 0) {
+		memcpy(path, target, length);
+		path[length] = '\0';
+	}
+	return sys_openat2(tree, path, O_PATH | O_DIRECTORY | O_NOFOLLOW |
+	    O_CLOEXEC, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
 void
-nsrun_absents_remake(struct nsrun_absents *a)
+nsrun_absents_follow(struct nsrun_absents *a, size_t i, int tree, size_t n)
 {
-	struct stat dir;
+	nsrun_autoclose int dir = open_in_tree(a, i, tree, n);
+	struct nsrun_absent *one;
+	struct stat st;
 
-	for (unsigned int i = 0; i < a->n; i++)
-		if (fstat(a->v[i].dir_fd, &dir) == 0)
-			have(a, &a->v[i], &dir);
+	if (dir < 0 || fstat(dir, &st) < 0)
+		return;
+	one = find(a, i, &st);
+	if (one) {
+		have(a, one, &st);
+		return;
+	}
+	if (a->n == NSRUN_ABSENT_MAX)
+		forget_removed(a);
+	if (a->n == NSRUN_ABSENT_MAX)
+		return;
+	one = &a->v[a->n];
+	*one = (struct nsrun_absent){
+		.mount = i, .dir_fd = dir, .is_alone = true,
+	};
+	if (!nsrun_locks_find(&a->locks, a->plan->mounts.v[i].pin.uid, &st,
+	    name_of(a, one), &one->lock) ||
+	    !nsrun_locks_share(&a->locks, &one->lock))
+		return;
+	one->look_fd = open_look(a, one, &st);
+	nsrun_fd_take(&dir);
+	a->n++;
+	have(a, one, &st);
 }
 
 /* Out of the way, under a name that is free; never over anything. */
@@ -375,31 +326,78 @@ remove_stub(const struct nsrun_absent *one, const char *name,
 }
 
 static void
+set_mode(int fd, mode_t mode)
+{
+	char path[sizeof "/proc/" + NSRUN_FD_PATH] = "/proc/";
+
+	nsrun_fd_path(path + sizeof "/proc/" - 1, fd);
+	fchmodat(AT_FDCWD, path, mode, 0);
+}
+
+/*
+ * The command may have closed a directory of its own, with a stub in it. Open
+ * it, if it is; the mode that it had, or 0.
+ */
+static mode_t
+open_up(const struct nsrun_absents *a, const struct nsrun_absent *one)
+{
+	struct stat st;
+
+	if (fstat(one->dir_fd, &st) < 0 || (st.st_mode & 0300) == 0300 ||
+	    st.st_uid != a->plan->identity.host_uid)
+		return 0;
+	set_mode(one->dir_fd, (st.st_mode & 07777) | 0300);
+	return st.st_mode;
+}
+
+/*
+ * What is there? By the mount of the host's, in which a closed directory of an
+ * idmapped root is not the command's.
+ */
+static bool
+look(const struct nsrun_absents *a, const struct nsrun_absent *one,
+    bool closed, struct stat *st)
+{
+	int rc;
+
+	if (closed)
+		nsrun_become_caller(a->plan);
+	rc = fstatat(one->look_fd, name_of(a, one), st, AT_SYMLINK_NOFOLLOW);
+	if (closed)
+		nsrun_become_command(a->plan);
+	return rc == 0;
+}
+
+static void
 clear(struct nsrun_absents *a, const struct nsrun_absent *one, int report_fd)
 {
-	struct nsrun_violation v = { .mount = one->mount };
+	struct nsrun_violation v = {
+		.mount = one->mount, .what = NSRUN_VIOLATION_APPEARED,
+	};
 	const char *name = name_of(a, one);
+	mode_t closed = open_up(a, one);
 	bool alone;
 	struct stat st;
 
 	/* Ours goes first: of two who leave at once, one finds itself alone. */
-	set_lock(a, one, F_UNLCK);
-	alone = set_lock(a, one, F_WRLCK);
-	if (fstatat(one->look_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	nsrun_locks_set(&a->locks, &one->lock, F_UNLCK);
+	alone = nsrun_locks_set(&a->locks, &one->lock, F_WRLCK);
+	if (look(a, one, closed, &st) &&
 	    !(is_stub(one, &st) && (!alone || remove_stub(one, name, &st)))) {
 		set_aside(one, name, v.moved);
 		while (write(report_fd, &v, sizeof v) < 0 && errno == EINTR)
 			continue;
 	}
-	set_lock(a, one, F_UNLCK);
+	nsrun_locks_set(&a->locks, &one->lock, F_UNLCK);
+	if (closed)
+		set_mode(one->dir_fd, closed & 07777);
 }
 
 void
 nsrun_absents_clear(struct nsrun_absents *a, int report_fd)
 {
 	/* A place of locks may have come since we took ours. */
-	for (int i = 0; i < a->n_locks; i++)
-		open_locks(a, &a->locks[i]);
+	nsrun_locks_renew(&a->locks);
 	for (unsigned int i = a->n; i-- > 0; )
 		clear(a, &a->v[i], report_fd);
 }

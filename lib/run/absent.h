@@ -7,61 +7,67 @@
  * janitor leaves behind is the same as what a living one has made, and goes
  * with the next.
  *
- * A socket cannot be locked, and what the command sees it must not lock: the
- * locks are bytes of a file outside, one file a user, one byte a name.
+ * The locks are those of locks.h.
  */
 #ifndef NSRUN_RUN_ABSENT_H
 #define NSRUN_RUN_ABSENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
+
+#include "run/locks.h"
 
 struct nsrun_plan;
 
-enum { NSRUN_ABSENT_MAX = 8192, NSRUN_LOCK_USERS = 4, NSRUN_LOCK_FILES = 9 };
+enum { NSRUN_ABSENT_MAX = 8192 };
 
 struct nsrun_absent {
 	size_t	mount;		/* of the plan */
 	int	dir_fd;		/* may be an earlier one's, too */
 	int	look_fd;	/* the same, where no mask is mounted on it */
-	int	users;		/* index into lock files */
-	off_t	key;
+	struct nsrun_lock lock;
 	ino_t	made;		/* a directory that we made; or 0 */
+	bool	is_alone;	/* its descriptors are nobody else's */
 };
 
 struct nsrun_absents {
 	const struct nsrun_plan *plan;
+	int	socket_fd;	/* one that we made; or -1 */
 	unsigned int	n;
 	struct nsrun_absent v[NSRUN_ABSENT_MAX];
-	struct nsrun_lock_files {
-		uid_t	uid;
-		int	fds[NSRUN_LOCK_FILES];	/* -1: none there */
-	}		locks[NSRUN_LOCK_USERS];
-	int		n_locks;
+	struct nsrun_locks locks;
 };
 
-/* What appeared at a name that was to stay absent; `moved` may be empty. */
+/* What became of a mask while the command ran. */
 struct nsrun_violation {
 	size_t	mount;
-	char	moved[256];
+	enum {
+		NSRUN_VIOLATION_APPEARED,	/* something was there then */
+		NSRUN_VIOLATION_REPLACED,	/* it had to be put back */
+	}	what;
+	char	moved[256];	/* APPEARED: its name now; or empty */
 };
 
 /* Act as who the command is on the host, in all that follows. */
 int nsrun_absents_init(struct nsrun_absents *a, const struct nsrun_plan *plan);
 
 /*
- * Have mount i of the plan's name in *dir, lock it, and remember it. 0, or an
- * errno: EEXIST, something else is there; EROFS, nobody can make anything.
+ * Have the names of mounts *i to end-1 of the plan in dir, one directory, which
+ * may be taken; lock and remember them. What else is at a name is left alone.
+ * 0, or an errno: EROFS, nobody can make what is not there; any other is of
+ * mount *i.
  */
-int nsrun_absents_make(struct nsrun_absents *a, size_t i, int *dir);
+int nsrun_absents_make(struct nsrun_absents *a, size_t *i, size_t end,
+    int *dir);
 
-/* Make again what somebody has removed. */
-void nsrun_absents_remake(struct nsrun_absents *a);
-
-/* Act as the caller, for what only he may do; and as the command again. */
-void nsrun_absents_as_caller(const struct nsrun_absents *a);
-void nsrun_absents_as_command(const struct nsrun_absents *a);
+/*
+ * Another directory may lead to mount i's name by now: have it there, too. tree
+ * is the root that the first n bytes of its path lead to. What else is there by
+ * then is remembered, and told in the end.
+ */
+void nsrun_absents_follow(struct nsrun_absents *a, size_t i, int tree,
+    size_t n);
 
 /* Nobody of ours needs them any more; what appeared is told to report_fd. */
 void nsrun_absents_clear(struct nsrun_absents *a, int report_fd);

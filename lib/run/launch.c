@@ -41,7 +41,10 @@ nsrun_run_init(struct nsrun_run *run, const struct nsrun_plan *plan)
 		.watch_fd = -1, .signal_fd = -1, .stop_fd = -1,
 		.userns_fd = -1, .terminal_fd = -1, .tty_fd = -1,
 		.janitor_fd = -1, .report_fd = -1, .command_fd = -1,
+		.cgroup = NSRUN_CGROUP_INIT, .budget = NSRUN_BUDGET_INIT,
 	};
+	for (int i = 0; i < NSRUN_RETURNS_MAX; i++)
+		run->return_fds[i] = -1;
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)
 		run->relays[i] = (struct nsrun_relay){
 			.from_fd = -1, .to_fd = -1, .file_fd = -1,
@@ -60,12 +63,16 @@ nsrun_run_deinit(struct nsrun_run *run)
 			continue;
 	}
 	nsrun_netns_end(run);
+	nsrun_budget_deinit(&run->budget);
+	nsrun_cgroup_deinit(&run->cgroup);
 	/* Ours to reap, if it is done; else whoever takes over. */
 	nsrun_run_wait_janitor(run);
 	if (run->janitor_fd >= 0)
 		waitid(P_PIDFD, (id_t)run->janitor_fd, NULL,
 		    WEXITED | WNOHANG | __WALL);
 	nsrun_tty_restore(run);
+	for (int i = 0; i < NSRUN_RETURNS_MAX; i++)
+		nsrun_fd_close(&run->return_fds[i]);
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)
 		nsrun_relay_deinit(&run->relays[i]);
 	nsrun_fd_close(&run->pidfd);
@@ -86,6 +93,9 @@ nsrun_run_close_others(const struct nsrun_run *run, int more)
 		run->pidfd, run->channel_fd, run->control_fd, run->watch_fd,
 		run->signal_fd, run->stop_fd, run->userns_fd, run->terminal_fd,
 		run->janitor_fd, run->report_fd, run->command_fd, more,
+		run->cgroup.base_fd, run->cgroup.dir_fd, run->cgroup.self_fd,
+		run->cgroup.memory_fd, run->cgroup.pids_fd,
+		run->budget.socket_fd, run->budget.userns_fd,
 		run->relays[0].from_fd, run->relays[0].to_fd,
 		run->relays[1].from_fd, run->relays[1].to_fd,
 		run->relays[2].from_fd, run->relays[2].to_fd,
@@ -113,6 +123,19 @@ struct told {
 	char	call[16];
 };
 
+/*
+ * Born in its cgroup, it was never anywhere else. A namespace of cgroups would
+ * have ours as its root, so the child makes that itself.
+ */
+static void
+set_cgroup(const struct nsrun_prep *prep, struct clone_args *args)
+{
+	if (prep->cgroup_fd < 0)
+		return;
+	args->flags |= CLONE_INTO_CGROUP;
+	args->cgroup = (uint64_t)prep->cgroup_fd;
+}
+
 static pid_t
 clone_child(const struct nsrun_prep *prep, uint64_t more_flags, int *pidfd,
     pid_t *pid_told)
@@ -128,6 +151,11 @@ clone_child(const struct nsrun_prep *prep, uint64_t more_flags, int *pidfd,
 
 	if (prep->net_fd >= 0)
 		args.flags &= ~(uint64_t)CLONE_NEWNET;
+	/* An intermediate stands there already, and may have lost the right. */
+	if (!(more_flags & CLONE_PARENT))
+		set_cgroup(prep, &args);
+	if (args.flags & CLONE_INTO_CGROUP)
+		args.flags &= ~(uint64_t)CLONE_NEWCGROUP;
 	pid = (pid_t)sys_clone3(&args);
 	if (pid == 0)
 		nsrun_child_main(prep);
@@ -241,6 +269,7 @@ clone_through_intermediate(const struct nsrun_prep *prep,
 		return nsrun_err_sys(err, NSRUN_STEP_IDENTITY, "mmap", NULL,
 		    NULL);
 	told->pidfd = -1;
+	set_cgroup(prep, &args);
 	pid = (pid_t)sys_clone3(&args);
 	if (pid == 0)
 		intermediate(prep, told);
@@ -336,7 +365,10 @@ nsrun_launch(struct nsrun_run *run, struct nsrun_err *err)
 		    nsrun_boundary_name(run->plan->boundary), NULL);
 	else if (nsrun_plan_check(run->plan, err) == 0 &&
 	    nsrun_prepared_build(&p, run, err) == 0 &&
-	    allocate_relays(run, err) == 0) {
+	    allocate_relays(run, err) == 0 &&
+	    nsrun_budget_open(&run->budget, run->plan, err) == 0 &&
+	    nsrun_cgroup_open(&run->cgroup, &run->plan->cgroup, err) == 0) {
+		nsrun_prepare_for_cgroup(&p.prep, run);
 		nsrun_netns_prepare(&p.prep);
 		rc = clone_blocked(&p.prep, run, err);
 	}

@@ -118,7 +118,8 @@ log_cancellation(int fd, const struct nsrun_run *run)
 }
 
 void
-nsrun_log_violation(int fd, const char *path, const char *moved)
+nsrun_log_violation(int fd, const char *path, const char *what,
+    const char *moved)
 {
 	struct nsrun_record r;
 
@@ -126,6 +127,7 @@ nsrun_log_violation(int fd, const char *path, const char *moved)
 		return;
 	nsrun_json_string(&r.json, "path", path);
 	nsrun_json_string(&r.json, "moved", *moved ? moved : NULL);
+	nsrun_json_string(&r.json, "what", what);
 	nsrun_record_finish(&r, fd);
 }
 

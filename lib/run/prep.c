@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "policy/embedded.h"
+#include "run/handback.h"
 #include "run/run.h"
 
 void
@@ -25,8 +26,8 @@ nsrun_prepared_init(struct nsrun_prepared *p)
 		.arena = NSRUN_ARENA_INIT,
 		.prep = {
 			.channel_fd = -1, .control_fd = -1, .watch_fd = -1,
-			.net_fd = -1, .parent_fds = { -1, -1, -1 },
-			.proc_fd = -1,
+			.cgroup_fd = -1, .net_fd = -1, .proc_fd = -1,
+			.parent_fds = { -1, -1, -1 },
 			.stdio_fds = { -1, -1, -1 },
 		},
 		.child_fds = { -1, -1, -1 },
@@ -39,7 +40,7 @@ nsrun_prepared_deinit(struct nsrun_prepared *p)
 	struct nsrun_prep *prep = &p->prep;
 
 	if (prep->tree_fds)
-		for (size_t i = 0; i < prep->plan->mounts.n; i++)
+		for (size_t i = 0; i < 2 * prep->plan->mounts.n; i++)
 			nsrun_fd_close(&prep->tree_fds[i]);
 	nsrun_fd_close(&prep->channel_fd);
 	nsrun_fd_close(&prep->control_fd);
@@ -141,22 +142,27 @@ open_channels(struct nsrun_prep *prep, struct nsrun_run *run,
 
 /* Ascending, as nsrun_fd_close_others() wants them. */
 static void
+keep(struct nsrun_prep *prep, int fd)
+{
+	unsigned int at = prep->n_keep;
+
+	if (fd < 0)
+		return;
+	for (; at > 0 && prep->keep_fds[at - 1] > fd; at--)
+		prep->keep_fds[at] = prep->keep_fds[at - 1];
+	prep->keep_fds[at] = fd;
+	prep->n_keep++;
+}
+
+static void
 sort_keep(struct nsrun_prep *prep)
 {
-	const int fds[] = {
-		prep->channel_fd, prep->control_fd, prep->watch_fd,
-	};
-
-	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
-		unsigned int at = prep->n_keep;
-
-		if (fds[i] < 0)
-			continue;
-		for (; at > 0 && prep->keep_fds[at - 1] > fds[i]; at--)
-			prep->keep_fds[at] = prep->keep_fds[at - 1];
-		prep->keep_fds[at] = fds[i];
-		prep->n_keep++;
-	}
+	keep(prep, prep->channel_fd);
+	keep(prep, prep->control_fd);
+	keep(prep, prep->watch_fd);
+	keep(prep, prep->plan->process.sync_fd);
+	for (size_t i = 0; i < prep->plan->n_returns; i++)
+		keep(prep, prep->return_fds[i]);
 }
 
 /*
@@ -173,6 +179,18 @@ give_pipe(const struct nsrun_plan *plan, int fd)
 	    fs.f_type == PIPEFS_MAGIC &&
 	    fchown(fd, plan->identity.host_uid, plan->identity.host_gid) < 0)
 		return;		/* then it cannot be opened again, no more */
+}
+
+/*
+ * A key of an ordinary user's cannot be given one; but this pipe is ours, and
+ * has no name by which anybody else could open it.
+ */
+static void
+open_to_key(const struct nsrun_plan *plan, int fd)
+{
+	if (plan->profile && plan->identity.asks_for_maps &&
+	    fchmod(fd, 0666) < 0)
+		return;		/* likewise */
 }
 
 /* Where the relay of standard input may give back what nobody read. */
@@ -239,6 +257,8 @@ open_stdio(struct nsrun_prepared *p, struct nsrun_run *run,
 		if (run->plan->stdio[i] == NSRUN_STDIO_RELAY ||
 		    run->plan->stdio[i] == NSRUN_STDIO_INHERIT)
 			give_pipe(run->plan, p->prep.stdio_fds[i]);
+		if (run->plan->stdio[i] == NSRUN_STDIO_RELAY)
+			open_to_key(run->plan, p->prep.stdio_fds[i]);
 	}
 	return 0;
 }
@@ -262,7 +282,8 @@ prepare_mounts(struct nsrun_prepared *p, struct nsrun_err *err)
 	struct nsrun_prep *prep = &p->prep;
 	const struct nsrun_mounts *mounts = &prep->plan->mounts;
 
-	prep->tree_fds = nsrun_arena_alloc(&p->arena, mounts->n * sizeof(int));
+	prep->tree_fds = nsrun_arena_alloc(&p->arena,
+	    2 * mounts->n * sizeof(int));
 	prep->tmpfs = nsrun_arena_alloc(&p->arena,
 	    mounts->n * sizeof *prep->tmpfs);
 	/* A throw-away overlay has a tmpfs and is one of ours itself. */
@@ -274,7 +295,7 @@ prepare_mounts(struct nsrun_prepared *p, struct nsrun_err *err)
 		const struct nsrun_mount *m = &mounts->v[i];
 		struct nsrun_tmpfs_text *text = &prep->tmpfs[i];
 
-		prep->tree_fds[i] = -1;
+		prep->tree_fds[i] = prep->tree_fds[mounts->n + i] = -1;
 		/* "" where the kernel's own is wanted. */
 		if (m->size_bytes)
 			snprintf(text->size, sizeof text->size, "%" PRIu64,
@@ -432,7 +453,8 @@ nsrun_prepared_build(struct nsrun_prepared *p, struct nsrun_run *run,
 	prep->own_strings = run->own_strings;
 	prep->n_own_strings = run->n_own_strings;
 	if (open_proc(prep, err) < 0 || find_own_strings(prep, err) < 0 ||
-	    open_channels(prep, run, err) < 0 || open_stdio(p, run, err) < 0 ||
+	    open_channels(prep, run, err) < 0 ||
+	    nsrun_handback_open(run, err) < 0 || open_stdio(p, run, err) < 0 ||
 	    prepare_mounts(p, err) < 0 ||
 	    nsrun_prepare_limits(prep, err) < 0 ||
 	    nsrun_prepare_scheduling(prep, err) < 0 ||
@@ -440,10 +462,12 @@ nsrun_prepared_build(struct nsrun_prepared *p, struct nsrun_run *run,
 	    prepare_exec(p, err) < 0 || prepare_script(p, err) < 0 ||
 	    prepare_pwd(p, err) < 0)
 		return -1;
-	if (prep->plan->uid_map.n && !prep->plan->identity.asks_for_maps)
+	if (prep->plan->uid_map.n && (!prep->plan->identity.asks_for_maps ||
+	    prep->plan->identity.lock_namespaces))
 		for (int i = 0; i < 2; i++)
 			nsrun_map_texts(prep->plan, i, prep->uid_maps[i],
 			    prep->gid_maps[i]);
+	memcpy(prep->return_fds, run->return_fds, sizeof prep->return_fds);
 	sort_keep(prep);
 	if (prep->plan->identity.clones_trees &&
 	    nsrun_trees_clone(prep, err) < 0)

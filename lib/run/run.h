@@ -19,6 +19,8 @@
 
 #include "apply/prep.h"
 #include "nsrun.h"
+#include "run/budget.h"
+#include "run/cgroup.h"
 
 struct nsrun_plan;
 
@@ -73,7 +75,12 @@ struct nsrun_run {
 					   its maps; or -1 */
 	int	janitor_fd;		/* its pidfd, if there is one; or -1 */
 	int	report_fd;		/* what it has to say; or -1 */
+	struct nsrun_cgroup cgroup;	/* of this launch */
+	struct nsrun_cgroup_used used;	/* of it, as of the last look */
+	struct nsrun_budget budget;	/* of what it writes */
+	bool	bound_met;		/* of these two, which ends it */
 	int	command_fd;		/* the command's; or -1: not known */
+	int	return_fds[NSRUN_RETURNS_MAX];	/* memory, see prep.h; or -1 */
 	pid_t	maker;			/* of the network; 0: none */
 	const sigset_t *caller_mask;	/* before we blocked signal_fd's; NULL:
 					   the thread's own; borrowed */
@@ -132,10 +139,9 @@ int nsrun_run_close_others(const struct nsrun_run *run, int more);
  */
 void nsrun_run_wait_janitor(const struct nsrun_run *run);
 
-/*
- * After that: the next name at which something appeared that a mask was to keep
- * away, and the name beside it that it has now ("": the same). NULL: no more.
- */
-const char *nsrun_run_violation(const struct nsrun_run *run, char moved[256]);
+/* After that: the next mask that did not hold, and how. NULL: no more. */
+struct nsrun_violation;
+const char *nsrun_run_violation(const struct nsrun_run *run,
+    struct nsrun_violation *v);
 
 #endif

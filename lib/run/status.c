@@ -60,18 +60,29 @@ nsrun_status_started(int fd, const struct nsrun_run *run)
 	nsrun_json_string(&r.json, "boundary",
 	    nsrun_boundary_name(plan->boundary));
 	put_namespaces(&r.json, run);
+	nsrun_json_string(&r.json, "cgroup", run->cgroup.dir_fd >= 0 ?
+	    run->cgroup.name : NULL);
 	nsrun_json_string(&r.json, "network", nsrun_plan_network(plan));
+	nsrun_json_bool(&r.json, "nesting", plan->nesting);
 	nsrun_json_put_filters(&r.json, plan);
 	nsrun_json_number(&r.json, "uid", who->uid);
 	nsrun_json_number(&r.json, "gid", who->gid);
 	nsrun_json_number(&r.json, "host_uid", who->host_uid);
 	nsrun_json_number(&r.json, "host_gid", who->host_gid);
+	if (who->key)
+		nsrun_json_string(&r.json, "key", who->key);
 	nsrun_json_bool(&r.json, "root_kept", who->keeps_root);
 	if (who->why_kept)
 		nsrun_json_string(&r.json, "why_root_kept", who->why_kept);
 	nsrun_json_open(&r.json, "unenforced", '[');
-	if (who->unlimited)
+	if (who->unlimited && !(run->cgroup.controllers &
+	    NSRUN_CONTROLLER_PIDS && run->cgroup.dir_fd >= 0))
 		nsrun_json_string(&r.json, NULL, "processes");
+	/* In namespaces of its own these have no bound of ours. */
+	if (plan->nesting) {
+		nsrun_json_string(&r.json, NULL, "tmpfs");
+		nsrun_json_string(&r.json, NULL, "ipc");
+	}
 	nsrun_json_close(&r.json, ']');
 	put_masks(&r.json, plan);
 	nsrun_json_put_names(&r.json, "features", plan->features,
@@ -104,6 +115,8 @@ put_limits(int fd, const struct nsrun_run *run)
 
 	if (result->reason == NSRUN_REASON_DEADLINE)
 		limit_record(fd, "timeout", "killed", 0);
+	if (result->limit)
+		limit_record(fd, result->limit, "killed", 0);
 	if (result->signal == SIGXCPU)
 		limit_record(fd, "cpu", "killed", 0);
 	if (result->signal == SIGXFSZ)
@@ -116,7 +129,8 @@ put_limits(int fd, const struct nsrun_run *run)
 }
 
 void
-nsrun_status_violation(int fd, const char *path, const char *moved)
+nsrun_status_violation(int fd, const char *path, const char *what,
+    const char *moved)
 {
 	struct nsrun_record r;
 
@@ -124,6 +138,38 @@ nsrun_status_violation(int fd, const char *path, const char *moved)
 		return;
 	nsrun_json_string(&r.json, "path", path);
 	nsrun_json_string(&r.json, "moved", *moved ? moved : NULL);
+	nsrun_json_string(&r.json, "what", what);
+	nsrun_record_finish(&r, fd);
+}
+
+/* What a cgroup and the watcher of writes know, where there are such. */
+static void
+put_used(struct nsrun_json *j, const struct nsrun_run *run)
+{
+	const struct nsrun_result *result = &run->result;
+
+	if (result->memory_peak_bytes)
+		nsrun_json_number(j, "memory_peak_bytes",
+		    result->memory_peak_bytes);
+	if (result->processes_peak)
+		nsrun_json_number(j, "processes_peak", result->processes_peak);
+	if (!run->plan->supervision.watches_writes)
+		return;
+	nsrun_json_number(j, "grown_bytes", result->grown_bytes);
+	nsrun_json_number(j, "grown_inodes", result->grown_inodes);
+}
+
+void
+nsrun_status_handback(int fd, const char *path, const struct nsrun_err *err)
+{
+	bool done = err->step == NSRUN_STEP_NONE;
+	struct nsrun_record r;
+
+	if (!nsrun_record_begin(&r, fd, "credential"))
+		return;
+	nsrun_json_string(&r.json, "path", path);
+	nsrun_json_bool(&r.json, "returned", done);
+	nsrun_json_string(&r.json, "why", done ? NULL : err->call);
 	nsrun_record_finish(&r, fd);
 }
 
@@ -136,6 +182,8 @@ nsrun_status_exited(int fd, const struct nsrun_run *run)
 		[NSRUN_REASON_DEADLINE]	= "deadline",
 		[NSRUN_REASON_CANCELLED] = "cancelled",
 		[NSRUN_REASON_FAILED]	= "failed",
+		[NSRUN_REASON_OOM]	= "oom",
+		[NSRUN_REASON_LIMIT]	= "limit",
 	};
 	_Static_assert(sizeof reasons / sizeof *reasons == NSRUN_N_REASONS,
 	    "all");
@@ -146,6 +194,8 @@ nsrun_status_exited(int fd, const struct nsrun_run *run)
 	if (!nsrun_record_begin(&r, fd, "exited"))
 		return;
 	nsrun_json_string(&r.json, "reason", reasons[result->reason]);
+	if (result->limit)
+		nsrun_json_string(&r.json, "limit", result->limit);
 	if (result->signal)
 		nsrun_json_number(&r.json, "signal", (uint64_t)result->signal);
 	else
@@ -159,6 +209,7 @@ nsrun_status_exited(int fd, const struct nsrun_run *run)
 	nsrun_json_number(&r.json, "stderr_bytes", result->out_bytes[1]);
 	nsrun_json_number(&r.json, "dropped_bytes",
 	    result->dropped_bytes[0] + result->dropped_bytes[1]);
+	put_used(&r.json, run);
 	nsrun_record_finish(&r, fd);
 }
 

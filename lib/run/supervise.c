@@ -21,12 +21,14 @@
 #include "base/fd.h"
 #include "base/sys.h"
 #include "plan/plan.h"
+#include "run/bounds.h"
 #include "run/janitor.h"
 #include "run/prep.h"
 #include "run/relay.h"
 #include "run/tty.h"
 
-enum { AT_PIDFD, AT_CHANNEL, AT_SIGNAL, AT_STOP, AT_WATCH, AT_RELAYS,
+enum { AT_PIDFD, AT_CHANNEL, AT_SIGNAL, AT_STOP, AT_WATCH, AT_BOUNDS,
+	AT_RELAYS = AT_BOUNDS + NSRUN_BOUNDS_POLLED,
 	N_POLLED = AT_RELAYS + 2 * NSRUN_N_RELAYS };
 
 static const int64_t second_ns = 1000000000;
@@ -110,45 +112,13 @@ receive(int fd, struct nsrun_message *message, int *passed, pid_t *pid)
 	return n;
 }
 
-static void
-fill_result(struct nsrun_run *run, const struct rusage *used)
-{
-	struct nsrun_result *r = &run->result;
-	int status = run->reported ? run->report.status : SIGKILL;
-
-	*r = (struct nsrun_result){
-		.reason = WIFEXITED(status) ? NSRUN_REASON_EXIT :
-		    NSRUN_REASON_SIGNAL,
-		.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
-		.signal = WIFEXITED(status) ? 0 : WTERMSIG(status),
-		.wall_ms = (uint64_t)(now_ns() - run->started_ns) / 1000000,
-		.cpu_ms = run->report.cpu_us / 1000,
-		.peak_kib = run->report.peak_kib,
-		.n_killed = run->report.n_killed,
-	};
-	if (!run->reported) {
-		r->cpu_ms = (uint64_t)(used->ru_utime.tv_sec +
-		    used->ru_stime.tv_sec) * 1000;
-		r->peak_kib = (uint64_t)used->ru_maxrss;
-	}
-	r->status = r->signal ? 128 + r->signal : r->code;
-	if (run->deadline_hit) {
-		r->reason = NSRUN_REASON_DEADLINE;
-		r->status = 124;
-	} else if (run->cancelled) {
-		r->reason = NSRUN_REASON_CANCELLED;
-		r->status = 128 + (run->stop_signal ? run->stop_signal :
-		    SIGKILL);
-	}
-}
-
 /* It is over for us; pid 1 may still have somebody to look after. */
 static void
 finish(struct nsrun_run *run, const struct rusage *used)
 {
 	static const struct rusage nothing;
 
-	fill_result(run, used ? used : &nothing);
+	nsrun_bounds_fill_result(run, used ? used : &nothing);
 	/* Nobody reads what is still to come on standard input. */
 	nsrun_relay_deinit(&run->relays[0]);
 	run->state = NSRUN_STATE_ENDED;
@@ -200,6 +170,9 @@ handle(struct nsrun_run *run, const struct nsrun_message *message, int *passed,
 		    !order(run, NSRUN_ORDER_GO))
 			cancel(run);
 		break;
+	case NSRUN_MESSAGE_USERNS:
+		run->budget.userns_fd = nsrun_fd_take(passed);
+		break;
 	case NSRUN_MESSAGE_COMMAND:
 		run->command_pid = pid;
 		run->command_fd = pid > 0 ? sys_pidfd_open(pid) : -1;
@@ -207,6 +180,8 @@ handle(struct nsrun_run *run, const struct nsrun_message *message, int *passed,
 	case NSRUN_MESSAGE_READY:
 		run->witness = message->ready;
 		run->state = NSRUN_STATE_RUNNING;
+		if (nsrun_budget_watch(run, err) < 0)
+			cancel(run);
 		break;
 	case NSRUN_MESSAGE_REPORT:
 		run->report = message->report;
@@ -374,6 +349,7 @@ poll_once(struct nsrun_run *run, struct pollfd fds[N_POLLED], int timeout_ms,
 	    POLLIN, 0 };
 	fds[AT_WATCH] = (struct pollfd){ run->cancelled ? -1 : run->watch_fd,
 	    POLLIN, 0 };
+	nsrun_bounds_poll(run, &fds[AT_BOUNDS]);
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)
 		nsrun_relay_poll(&run->relays[i], &fds[AT_RELAYS + 2 * i]);
 	/* A SIGCONT tells when that changes. */
@@ -414,6 +390,8 @@ dispatch(struct nsrun_run *run, const struct pollfd fds[N_POLLED],
 		pass_signal(run);
 	if (fds[AT_STOP].revents || fds[AT_WATCH].revents)
 		cancel(run);
+	if (nsrun_bounds_handle(run, &fds[AT_BOUNDS]))
+		begin_end(run);
 	for (int i = 0; i < NSRUN_N_RELAYS; i++)
 		nsrun_relay_move(&run->relays[i], &fds[AT_RELAYS + 2 * i]);
 	if (run->plan->supervision.ends_with_input)
@@ -476,6 +454,8 @@ nsrun_supervise(struct nsrun_run *run, enum nsrun_run_state until,
 			return -1;
 		dispatch(run, fds, err);
 	}
+	if (run->state == NSRUN_STATE_ENDED)
+		nsrun_bounds_finish(run);
 	if (run->state == NSRUN_STATE_ENDED && flush(run, err) < 0)
 		return -1;
 	return err->step == NSRUN_STEP_NONE ? 0 : -1;

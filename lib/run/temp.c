@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/tree.h"
 
 static const char prefix[] = "oc-nsrun-";
 
@@ -40,98 +41,6 @@ open_dir(int at, const char *name)
 {
 	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
 	    O_CLOEXEC);
-}
-
-/* A directory that its owner closed: as open_dir(), by the entry itself. */
-static int
-open_closed(int at, const char *name)
-{
-	nsrun_autoclose int fd = openat(at, name, O_PATH | O_DIRECTORY |
-	    O_NOFOLLOW | O_CLOEXEC);
-	char path[48];
-
-	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	if (fd < 0 || chmod(path, 0700) < 0)
-		return -1;
-	return open_dir(at, name);
-}
-
-static bool
-is_dots(const char *name)
-{
-	return !strcmp(name, ".") || !strcmp(name, "..");
-}
-
-/*
- * Empty directory `name` of top: its files go, its directories move up into
- * top, under names of ours. So no tree is too deep, for the stack or for the
- * descriptors.
- */
-static int
-flatten(int top, const char *name, uint64_t *moved)
-{
-	int fd = open_closed(top, name);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *entry;
-	char to[32];
-	int rc = 0;
-
-	if (!dir) {
-		nsrun_fd_close(&fd);
-		return -1;
-	}
-	while (rc == 0 && (entry = readdir(dir))) {
-		if (is_dots(entry->d_name))
-			continue;
-		if (unlinkat(fd, entry->d_name, 0) == 0)
-			continue;
-		if (errno != EISDIR) {
-			rc = -1;
-			break;
-		}
-		snprintf(to, sizeof to, ".%llu", (unsigned long long)++*moved);
-		/* Its ".." changes, so it must be writable. */
-		int sub = open_closed(fd, entry->d_name);
-
-		rc = sub < 0 ? -1 : renameat(fd, entry->d_name, top, to);
-		nsrun_fd_close(&sub);
-	}
-	closedir(dir);
-	return rc == 0 ? unlinkat(top, name, AT_REMOVEDIR) : -1;
-}
-
-/* Empty the directory, which is `top`'s entry `name` and ours alone. */
-static int
-remove_tree(int top, const char *name)
-{
-	uint64_t moved = 0;
-	bool more = true;
-
-	if (flatten(top, name, &moved) < 0)
-		return -1;
-	/* What moved up while it was read may not have been seen: again. */
-	while (more) {
-		int fd = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-		const struct dirent *entry;
-
-		if (!dir) {
-			nsrun_fd_close(&fd);
-			return -1;
-		}
-		more = false;
-		while ((entry = readdir(dir))) {
-			if (is_dots(entry->d_name))
-				continue;
-			more = true;
-			if (flatten(top, entry->d_name, &moved) < 0) {
-				closedir(dir);
-				return -1;
-			}
-		}
-		closedir(dir);
-	}
-	return 0;
 }
 
 /* Take the outer directory away, if the name still means it. */
@@ -160,7 +69,7 @@ sweep_one(int base_fd, const char *name)
 	if (fd < 0 || !is_ours(fd) || flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return;
 	if (fstatat(fd, "tmp", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    (!S_ISDIR(st.st_mode) || remove_tree(fd, "tmp") < 0))
+	    (!S_ISDIR(st.st_mode) || nsrun_tree_remove(fd, "tmp") < 0))
 		return;
 	remove_outer(base_fd, fd, name);
 }
@@ -283,7 +192,7 @@ nsrun_temp_release(struct nsrun_temp *t, struct nsrun_err *err)
 	    st.st_ino != t->ino)))
 		rc = nsrun_err_rule(err, NSRUN_STEP_SUPERVISE, "was replaced"
 		    " since it was made, and is left alone", t->path, NULL);
-	else if (remove_tree(t->outer_fd, "tmp") < 0 ||
+	else if (nsrun_tree_remove(t->outer_fd, "tmp") < 0 ||
 	    remove_outer(t->base_fd, t->outer_fd, t->name) < 0)
 		rc = fail(err, "remove", t->path);
 	nsrun_fd_close(&t->outer_fd);

@@ -27,14 +27,26 @@ open_idmap(const struct nsrun_prep *prep, const struct nsrun_pin *pin)
 static int
 clone_tree(const struct nsrun_mount *m, int idmap_fd, struct nsrun_err *err)
 {
-	const char *call;
+	bool overlay = m->kind == NSRUN_MOUNT_OVERLAY;
+	const char *call, *path = overlay ? m->layers[0] : m->source;
 	int fd = nsrun_tree_clone(m->flags & NSRUN_MOUNT_PINNED ? m->pin.fd :
-	    -1, m->source, m->flags & NSRUN_MOUNT_RECURSIVE,
-	    nsrun_mount_attributes(m), idmap_fd, &call);
+	    -1, path, m->flags & NSRUN_MOUNT_RECURSIVE,
+	    overlay ? 0 : nsrun_mount_attributes(m), idmap_fd, &call);
 
 	if (fd >= 0 || (errno == ENOENT && m->flags & NSRUN_MOUNT_OPTIONAL))
 		return fd;
-	return nsrun_err_sys(err, NSRUN_STEP_IDENTITY, call, m->source, NULL);
+	return nsrun_err_sys(err, NSRUN_STEP_IDENTITY, call, path, NULL);
+}
+
+/* What an overlay is kept in: the caller's, and what is in it the command's. */
+static int
+clone_kept(const struct nsrun_mount *m, struct nsrun_err *err)
+{
+	const char *call;
+	int fd = nsrun_tree_clone(-1, m->source, 0, 0, -1, &call);
+
+	return fd >= 0 ? fd : nsrun_err_sys(err, NSRUN_STEP_IDENTITY, call,
+	    m->source, NULL);
 }
 
 int
@@ -47,8 +59,10 @@ nsrun_trees_clone(struct nsrun_prep *prep, struct nsrun_err *err)
 	for (size_t i = 0; i < mounts->n; i++) {
 		const struct nsrun_mount *m = &mounts->v[i];
 		bool idmap = m->flags & NSRUN_MOUNT_IDMAPPED;
+		bool overlay = m->kind == NSRUN_MOUNT_OVERLAY &&
+		    m->flags & NSRUN_MOUNT_PINNED;
 
-		if (m->kind != NSRUN_MOUNT_BIND)
+		if (m->kind != NSRUN_MOUNT_BIND && !overlay)
 			continue;
 		if (idmap && (!mapped || mapped->uid != m->pin.uid ||
 		    mapped->gid != m->pin.gid)) {
@@ -61,6 +75,9 @@ nsrun_trees_clone(struct nsrun_prep *prep, struct nsrun_err *err)
 		}
 		prep->tree_fds[i] = clone_tree(m, idmap ? idmap_fd : -1, err);
 		if (prep->tree_fds[i] < 0 && err->step != NSRUN_STEP_NONE)
+			return -1;
+		if (overlay && m->source && !m->work &&
+		    (prep->tree_fds[mounts->n + i] = clone_kept(m, err)) < 0)
 			return -1;
 	}
 	return 0;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err_print.h"
 #include "base/fd.h"
 #include "base/file.h"
 
@@ -56,7 +57,7 @@ include(struct kafel_lex *lex, const struct kafel_place *place,
 		return nsrun_err_nomem(lex->err, name);
 	if (read_file(lex, path, &text, &len) < 0) {
 		snprintf(words, sizeof words, "cannot include (%s)",
-		    strerrordesc_np(errno));
+		    nsrun_errno_text(errno));
 		return kafel_fail(place, words, name, lex->err);
 	}
 	if (kafel_lex_push(lex, path, text, len) < 0)

@@ -134,7 +134,7 @@ parse_action(struct kafel_parser *p, uint32_t *action)
 		{ "TRACE", SECCOMP_RET_TRACE, 1 },
 	};
 	struct kafel_place place;
-	uint64_t data;
+	uint64_t data = 0;
 	size_t i = 0;
 
 	while (i < sizeof actions / sizeof actions[0] &&
@@ -164,7 +164,7 @@ parse_use(struct kafel_parser *p, struct kafel_stmt *stmt)
 {
 	struct kafel_place place = p->tok.place;
 	const struct kafel_named *found;
-	const char *name;
+	const char *name = NULL;
 
 	if (kafel_take_name(p, "the name of a policy", &name) < 0)
 		return -1;

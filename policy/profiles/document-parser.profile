@@ -4,6 +4,7 @@
 profile    document-parser
 like       shell
 
+nesting    none
 wall       30s
 network    denied
 toolchain  none

@@ -3,4 +3,5 @@
 profile    git-worktree
 like       git
 
+nesting    none
 wall       30s

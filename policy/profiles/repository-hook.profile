@@ -4,6 +4,7 @@
 profile    repository-hook
 like       shell
 
+nesting    none
 wall       60s
 set        CLAUDE_PROJECT_DIR $cwd	# where it starts
 

@@ -3,6 +3,7 @@
 profile    shell
 
 filter     seccomp-1
+nesting    nesting-1		# its like, where --nesting allow is granted
 network    denied isolated	# the default, and what a caller may ask for
 hostname   sandbox
 wall       300s

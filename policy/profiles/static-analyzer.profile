@@ -3,4 +3,5 @@
 profile    static-analyzer
 like       shell
 
+nesting    none
 wall       120s

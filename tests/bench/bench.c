@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench OC-NSRUN NULL [RUNS]: launches against Debian's bwrap with the first
- * seed's command line, interleaved, so that what else the machine does hits
- * both. Times are medians with p10 and p99; what counts are the ratios.
+ * bench OC-NSRUN NULL [RUNS [homes]]: launches against Debian's bwrap with the
+ * first seed's command line, interleaved, so that what else the machine does
+ * hits both. Times are medians with p10 and p99; what counts are the ratios.
+ * With `homes`, what homes add to a launch and no more.
  */
 #include "bench.h"
 
@@ -152,7 +153,12 @@ main(int argc, char *argv[])
 	make_project(argv[2]);
 	atexit(remove_project);
 	if (n == 0) {
+		bench_masks(argv[1], getenv("NSRUN_BENCH_BEFORE"), root, 15);
 		bench_scan(argv[1], root, 15);
+		return 0;
+	}
+	if (argc > 4) {
+		bench_homes(argv[1], root, project, home, payload, n);
 		return 0;
 	}
 	bare.argv = quick;
@@ -173,6 +179,8 @@ main(int argc, char *argv[])
 	bench_make_nsrun(&nsrun, argv[1], project, quick);
 	throughputs();
 	bench_steps(project, payload, n);
+	bench_masks(argv[1], getenv("NSRUN_BENCH_BEFORE"), root, n / 30 + 3);
+	bench_homes(argv[1], root, project, home, payload, n);
 	bench_scan(argv[1], root, n / 10 + 3);
 	return 0;
 }

@@ -64,11 +64,22 @@ void bench_make_nsrun(struct bench_contestant *c, const char *program,
 /* Where the time of one launch goes, step by step, n launches. */
 void bench_steps(const char *project, const char *payload, int n);
 
+/* What each home adds to a launch; root is the measurement's own. */
+void bench_homes(const char *program, const char *root, const char *project,
+    const char *home, const char *payload, int n);
+
 /*
  * The scan against find(1), interleaved, in trees of files below dir; n rounds.
  * With NSRUN_BENCH_COLD set, as root, also after the caches were dropped.
  */
 void bench_scan(const char *program, const char *dir, int n);
+
+/*
+ * Launches with many masks of each kind, n of each; `other`, if it is not NULL,
+ * is another build of the program, in turns with this one.
+ */
+void bench_masks(const char *program, const char *other, const char *dir,
+    int n);
 
 _Noreturn void bench_die(const char *what);
 

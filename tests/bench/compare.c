@@ -39,7 +39,8 @@ bench_print(const char *title, struct bench_contestant *const all[], int n_all,
 	double median = reference && reference->n ?
 	    (double)bench_quantile(reference->ns, reference->n, 0.5) / 1000 : 0;
 
-	printf("\n%-14s median      p10      p99   of bwrap\n", title);
+	printf("\n%-14s median      p10      p99   of %s\n", title,
+	    reference ? reference->name : "none");
 	for (int i = 0; i < n_all; i++)
 		if (all[i]->n)
 			print_row(all[i], median);

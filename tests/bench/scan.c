@@ -10,8 +10,8 @@
 
 enum { PER_DIR = 9 };	/* as in node_modules */
 
-static struct bench_contestant find = { .name = "find", .filter_fd = -1 };
-static struct bench_contestant scan = { .name = "scan", .filter_fd = -1 };
+static struct bench_contestant find = { .name = "find" };
+static struct bench_contestant scan = { .name = "scan" };
 static struct bench_contestant *const both[] = { &find, &scan };
 
 /* n files, nine a directory, twenty directories in each of two levels. */

@@ -166,8 +166,65 @@ oracle_seccomp(int arch, int variant, const struct seccomp_data *data)
 	return args_answer(call->name, variant, args);
 }
 
+/* What is allowed inside nesting-1 and refused by seccomp-1. */
+static int
+is_nested(const char *name, const uint32_t a[6])
+{
+	static const char *const names[] = {
+		"clone", "clone3", "setns", "mount", "umount2", "pivot_root",
+		"chroot", "sethostname", "move_mount", "fsopen", "fsconfig",
+		"mount_setattr", "bind",
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strcmp(names[i], name) == 0)
+			return 1;
+	return strcmp(name, "unshare") == 0 && !(a[0] & 0x100080);
+}
+
+static int
+is_netfilter(const char *name, const uint32_t a[6])
+{
+	if (strcmp(name, "setsockopt") && strcmp(name, "getsockopt"))
+		return 0;
+	return (a[1] == 0 || a[1] == 41) && ((a[2] >= 64 && a[2] < 68) ||
+	    (a[2] >= 96 && a[2] < 100) || (a[2] >= 128 && a[2] < 132));
+}
+
 uint32_t
-oracle_nosetid(int arch, const struct seccomp_data *data)
+oracle_nesting(int arch, int variant, const struct seccomp_data *data)
+{
+	const struct oracle_call *call =
+	    oracle_find_nr(arch, (uint32_t)data->nr);
+	uint32_t a[6];
+
+	if (data->arch != arch_tokens[arch] || !call)
+		return oracle_seccomp(arch, variant, data);
+	for (int i = 0; i < 6; i++)
+		a[i] = (uint32_t)data->args[i];
+	if (is_nested(call->name, a))
+		return SECCOMP_RET_ALLOW;
+	if (strcmp(call->name, "open_tree") == 0)
+		return a[2] & 2 ? NO(EINVAL) : SECCOMP_RET_ALLOW;
+	if (strcmp(call->name, "fsmount") == 0)
+		return a[1] & 2 ? NO(EINVAL) : SECCOMP_RET_ALLOW;
+	if (is_netfilter(call->name, a))
+		return NO(EPERM);
+	if (variant == ISOLATED)
+		return oracle_seccomp(arch, variant, data);
+	/* The netlink of isolated, an address, and a local datagram socket. */
+	if (strcmp(call->name, "sendto") == 0)
+		return oracle_seccomp(arch, ISOLATED, data);
+	if (strcmp(call->name, "socket"))
+		return oracle_seccomp(arch, variant, data);
+	if (a[0] == 1)
+		return a[1] % 16 == 2 ? SECCOMP_RET_ALLOW : NO(EPROTONOSUPPORT);
+	return a[0] == 16 ? oracle_seccomp(arch, ISOLATED, data) :
+	    NO(EAFNOSUPPORT);
+}
+
+uint32_t
+oracle_nosetid(int arch, int version, const struct seccomp_data *data)
 {
 	static const struct {
 		const char	*name;
@@ -185,6 +242,8 @@ oracle_nosetid(int arch, const struct seccomp_data *data)
 		return SECCOMP_RET_KILL_PROCESS;
 	if (nr >= 0x40000000 || (call && strcmp(call->name, "openat2") == 0))
 		return NO(ENOSYS);
+	if (version == 2 && call && strstr(call->name, "setxattr"))
+		return NO(EOPNOTSUPP);
 	for (size_t i = 0; call && i < sizeof calls / sizeof calls[0]; i++)
 		if (strcmp(calls[i].name, call->name) == 0 &&
 		    (data->args[calls[i].mode] & 06000) != 0 &&

@@ -32,6 +32,8 @@ const struct oracle_call *oracle_find_nr(int arch, uint32_t nr);
 
 /* The answer of the filter for an architecture, to any call of any other. */
 uint32_t oracle_seccomp(int arch, int variant, const struct seccomp_data *data);
-uint32_t oracle_nosetid(int arch, const struct seccomp_data *data);
+uint32_t oracle_nesting(int arch, int variant, const struct seccomp_data *data);
+/* Of nosetid-1 and nosetid-2. */
+uint32_t oracle_nosetid(int arch, int version, const struct seccomp_data *data);
 
 #endif

@@ -112,6 +112,11 @@ test_rows(void **state)
 	assert_true(rows_read("seccomp-1.rows", check_row) > 150);
 	filter_name = "nosetid-1";
 	assert_true(rows_read("nosetid-1.rows", check_row) > 50);
+	filter_name = "nosetid-2";
+	assert_true(rows_read("nosetid-1.rows", check_row) > 50);
+	assert_true(rows_read("nosetid-2.rows", check_row) > 3);
+	filter_name = "nesting-1";
+	assert_true(rows_read("nesting-1.rows", check_row) > 50);
 }
 
 /* Everything that a rule compares with, its neighbours, and high halves. */
@@ -146,7 +151,8 @@ pick(void)
 struct walk {
 	const struct nsrun_filter	*filter;
 	int				arch;
-	int				variant;	/* -1: nosetid */
+	int				variant;	/* -N: nosetid-N */
+	int				nests;		/* nesting-1 */
 	unsigned long			runs;
 };
 
@@ -154,7 +160,9 @@ static void
 compare(struct walk *w, const struct seccomp_data *data)
 {
 	uint32_t result = run(w->filter, data).result;
-	uint32_t wanted = w->variant < 0 ? oracle_nosetid(w->arch, data) :
+	uint32_t wanted = w->variant < 0 ?
+	    oracle_nosetid(w->arch, -w->variant, data) : w->nests ?
+	    oracle_nesting(w->arch, w->variant, data) :
 	    oracle_seccomp(w->arch, w->variant, data);
 
 	w->runs++;
@@ -196,13 +204,15 @@ walk(const struct nsrun_filter *filter, int arch, int variant)
 	};
 	struct walk w = {
 		.filter = filter, .arch = arch, .variant = variant,
+		.nests = strcmp(filter->name, "nesting-1") == 0,
 	};
 
 	for (uint32_t nr = 0; nr < 1100; nr++) {
 		const struct oracle_call *call = oracle_find_nr(arch, nr);
-		int has_rules = call && (variant < 0 || call->by_args[variant]);
+		int has_rules = call && (variant < 0 || w.nests ||
+		    call->by_args[variant]);
 
-		compare_number(&w, nr, has_rules ? 4000 : 16);
+		compare_number(&w, nr, has_rules ? w.nests ? 400 : 4000 : 16);
 		compare_number(&w, nr | 0x40000000, 16);
 		compare_number(&w, nr | 0x80000000, 16);
 	}
@@ -220,10 +230,14 @@ test_walk(void **state)
 	oracle_load();
 	random_seed(1);
 	for (int a = 0; a < N_ARCHES; a++) {
-		for (int v = 0; v < N_VARIANTS; v++)
+		for (int v = 0; v < N_VARIANTS; v++) {
 			runs += walk(find("seccomp-1", variant_names[v], a),
 			    a, v);
+			runs += walk(find("nesting-1", variant_names[v], a),
+			    a, v);
+		}
 		runs += walk(find("nosetid-1", "-", a), a, -1);
+		runs += walk(find("nosetid-2", "-", a), a, -2);
 	}
 	print_message("%lu evaluations, 0 differences\n", runs);
 }
@@ -257,16 +271,14 @@ test_bitmap(void **state)
 
 /* Each call of the rows is named by the text: no class is the default. */
 static void
-test_explicit(void **state)
+check_explicit(const char *name)
 {
 	static struct nsrun_policy policy;
 	const struct nsrun_policy_rule *rules[NSRUN_POLICY_RULES_MAX];
 	const struct nsrun_policy_text *t =
-	    nsrun_policy_text_find("filter", "seccomp-1");
+	    nsrun_policy_text_find("filter", name);
 	struct nsrun_err err = NSRUN_ERR_INIT;
 
-	(void)state;
-	oracle_load();
 	assert_int_equal(nsrun_policy_parse(&policy, t->name, t->text,
 	    strlen(t->text), &err), 0);
 	for (int a = 0; a < N_ARCHES; a++) {
@@ -283,13 +295,22 @@ test_explicit(void **state)
 }
 
 static void
+test_explicit(void **state)
+{
+	(void)state;
+	oracle_load();
+	check_explicit("seccomp-1");
+	check_explicit("nesting-1");
+}
+
+static void
 test_size(void **state)
 {
 	const struct nsrun_filter *f;
 	size_t n = nsrun_filters(&f);
 
 	(void)state;
-	assert_int_equal(n, 6);
+	assert_int_equal(n, 12);
 	for (; n-- > 0; f++) {
 		unsigned int longest = bpf_sim_longest(f->insns, f->n_insns);
 
@@ -321,7 +342,7 @@ static void
 test_hashes(void **state)
 {
 	(void)state;
-	assert_int_equal(rows_read("hashes", check_hash), 6);
+	assert_int_equal(rows_read("hashes", check_hash), 12);
 }
 
 static void

@@ -21,7 +21,7 @@ fixture() {
 	W=$work/$1-fixture
 	mkdir -p "$W"/root "$W"/ro/sub "$W"/rw "$W"/etc &&
 		echo ro-file >"$W"/ro/f && echo rw-file >"$W"/rw/f &&
-		cp "$here"/*.cfg "$here"/*.json "$W"/ || exit 99
+		cp "$here"/*.cfg "$here"/*.json "$here"/*.kafel "$W"/ || exit 99
 	sed -i "s|@W@|$W|g" "$W"/*.cfg "$W"/*.json
 	[ "$(id -u)" = 0 ] && [ "$1" = user ] &&
 		chown -R $user_id:$user_id "$W"

@@ -8,7 +8,6 @@
  *		scans while a hazard moves about: none may say "clean"
  *	probe swap DIR PATH OTHER
  *		a plan that shields, then PATH and OTHER exchanged: no start
- *	probe socket PATH, probe connect PATH
  *	probe deep DIR LEVELS WIDTH
  *		a chain of directories, with WIDTH - 1 others in each
  */
@@ -17,9 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,7 +43,8 @@ scan(const char *dir, const struct nsrun_scan_limits *limits,
     struct nsrun_err *err)
 {
 	const struct nsrun_scan_root root = {
-		dir, open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC),
+		.path = dir,
+		.fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC),
 	};
 	const struct nsrun_scan_result *result;
 	struct nsrun_scan *s;
@@ -211,43 +209,6 @@ do_swap(char *argv[])
 	return rc < 0 ? 125 : 0;
 }
 
-static struct sockaddr_un
-address(const char *path)
-{
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-
-	if (strlen(path) >= sizeof a.sun_path) {
-		errno = ENAMETOOLONG;
-		die(path);
-	}
-	strcpy(a.sun_path, path);
-	return a;
-}
-
-static int
-do_socket(char *argv[])
-{
-	const struct sockaddr_un a = address(argv[0]);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	return fd < 0 || bind(fd, (const void *)&a, sizeof a) < 0 ?
-	    die(argv[0]) : 0;
-}
-
-static int
-do_connect(char *argv[])
-{
-	const struct sockaddr_un a = address(argv[0]);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0 || connect(fd, (const void *)&a, sizeof a) < 0) {
-		puts(strerrorname_np(errno));
-		return 1;
-	}
-	puts("connected");
-	return 0;
-}
-
 static int
 do_deep(char *argv[])
 {
@@ -284,8 +245,7 @@ main(int argc, char *argv[])
 		int (*run)(char *argv[]);
 	} modes[] = {
 		{ "scan", 5, do_scan }, { "race", 3, do_race },
-		{ "swap", 3, do_swap }, { "socket", 1, do_socket },
-		{ "connect", 1, do_connect }, { "deep", 3, do_deep },
+		{ "swap", 3, do_swap }, { "deep", 3, do_deep },
 	};
 
 	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)

@@ -3,6 +3,7 @@
 # and the host's tree is as it was.
 . "${srcdir:?}"/tests/lib.sh
 cp "$top_builddir"/tests/scan/probe "$work"/probe || exit 99
+cp "$top_builddir"/tests/scan/sock "$work" || exit 99
 probe=$work/probe
 
 run() {
@@ -13,7 +14,7 @@ inside() { run -- sh -c "cd $p && $1"; }
 # Everything that stat(2) tells but atime, which reading may change.
 state() {
 	(cd "$1" && find . -printf '%p %i %m %n %U:%G %s %T@ %C@\n' | sort
-	find . -type f -exec cat {} + | cksum)
+	find . -type f -print0 | sort -z | xargs -0 cat | cksum)
 }
 
 # Without what was renamed and back, and its directory.
@@ -49,7 +50,7 @@ farms() {
 	echo yaml >node_modules/.modules.yaml
 	mkdir -p dist
 	mkfifo dist/fifo' sh "$p" "$out"
-	as "$caller" "$probe" socket "$p/dist/server.sock"
+	as "$caller" "$work/sock" make "$p/dist/server.sock"
 }
 
 list='import json, sys
@@ -127,7 +128,7 @@ specials() {
 		run --project "$p" --on-hazard shield -- sh -c "cat <$p/dist/fifo"
 	like "$caller: ... EACCES" "$said" "*Permission denied*"
 	status "$caller: a socket is not connected to" 1 run \
-		--network isolated -- "$work/probe.d/probe" connect \
+		--network isolated -- "$work/probe.d/sock" connect \
 		"$p/dist/server.sock"
 	is "$caller: ... there is none" "$said" ECONNREFUSED
 	fails "$caller: neither is removed" inside "rm -f dist/server.sock"
@@ -142,9 +143,9 @@ specials() {
 	status "$caller: ... and the next one starts" 0 inside "echo >src/next"
 	rm "$p/left"
 	as "$caller" mkdir -p "$p/.git"
-	as "$caller" "$probe" socket "$p/.git/ipc"
+	as "$caller" "$work/sock" make "$p/.git/ipc"
 	status "$caller: a socket in a control directory" 1 run \
-		--network isolated -- "$work/probe.d/probe" connect "$p/.git/ipc"
+		--network isolated -- "$work/probe.d/sock" connect "$p/.git/ipc"
 	is "$caller: ... is covered, too" "$said" ECONNREFUSED
 	rm "$p/.git/ipc"
 }
@@ -198,7 +199,7 @@ roots() {
 }
 
 need_sandbox
-mkdir "$work/probe.d" && cp "$probe" "$work/probe.d"
+mkdir "$work/probe.d" && cp "$work/sock" "$work/probe.d"
 for caller in $callers; do
 	p=$(project $caller)/p out=$(project $caller)/out
 	as $caller mkdir "$p" "$out"

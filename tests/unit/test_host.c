@@ -202,7 +202,7 @@ test_profile_errors(void **state)
 	} rows[] = {
 		{ "bogus 1", "t:5:1", "is no keyword of a profile" },
 		{ "limit", "t:5:1", "has the wrong number of words" },
-		{ "limit cpus 1", "t:5:7", "is no limit" },
+		{ "limit cups 1", "t:5:7", "is no limit" },
 		{ "limit cpu x", "t:5:11",
 		    "is neither a number nor none" },
 		{ "like shell", "t:5:1",
@@ -213,6 +213,9 @@ test_profile_errors(void **state)
 		{ "toolchain-env X ../y z", "t:5:17",
 		    "is not a relative path" },
 		{ "profile y", "t:5:1", "is said twice" },
+		{ "nesting x\nfilter y", "t:6:1", "stands before nesting" },
+		{ "nesting x\nnesting y", "t:6:1", "is said twice" },
+		{ "nesting", "t:5:1", "has the wrong number of words" },
 		{ "network loop", "t:5:9", "is neither denied nor isolated" },
 		{ "wall 5x", "t:5:6", "is not a duration like 300s" },
 		{ "wall 0", "t:5:6", "is not a duration like 300s" },
