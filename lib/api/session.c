@@ -137,6 +137,9 @@ nsrun_session_register(struct nsrun_session **session, const char *id,
 	int rc;
 
 	*session = NULL;
+	if (!id || !*id)
+		return nsrun_err_rule(err, NSRUN_STEP_OPTION, "is empty",
+		    "the session's id", NULL);
 	pthread_mutex_lock(&lock);
 	r = find_id(id);
 	if (r) {

@@ -212,12 +212,13 @@ char *
 nsrun_session_home(void)
 {
 	const char *home = getenv("HOME");
-	const struct passwd *account;
+	struct passwd account, *found = NULL;
+	char text[4096];
 
-	if (!home || *home != '/') {
-		account = getpwuid(getuid());
-		home = account ? account->pw_dir : NULL;
-	}
+	/* Not getpwuid(): a host may have threads. */
+	if ((!home || *home != '/') && getpwuid_r(getuid(), &account, text,
+	    sizeof text, &found) == 0 && found)
+		home = account.pw_dir;
 	return home && *home == '/' ? realpath(home, NULL) : NULL;
 }
 

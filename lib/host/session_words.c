@@ -204,9 +204,6 @@ int
 nsrun_session_keep(struct nsrun_session *s, const char *id,
     const struct nsrun_request *r, struct nsrun_err *err)
 {
-	if (!*id)
-		return nsrun_err_rule(err, NSRUN_STEP_OPTION, "is empty",
-		    "the session's id", NULL);
 	if (r->argv)
 		return nsrun_err_rule(err, NSRUN_STEP_OPTION, "a session has no"
 		    " command: its launches have", *r->argv, NULL);

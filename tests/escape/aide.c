@@ -340,6 +340,7 @@ static const struct {
 	{ "random", aide_random },
 	{ "sentinel", aide_sentinel },
 	{ "stdin", do_stdin },
+	{ "swap", aide_swap },
 	{ "thread", aide_thread },
 	{ "zombies", aide_zombies },
 };

@@ -12,6 +12,9 @@ _Noreturn void aide_exec(char *argv[]);
 /* The sentinel: a victim outside, which logs whatever reaches it. */
 int aide_sentinel(char *argv[]);
 
+/* A tree that does not hold still. */
+int aide_swap(char *argv[]);
+
 /* Lives and deaths. */
 int aide_daemons(char *argv[]);
 int aide_zombies(char *argv[]);

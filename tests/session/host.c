@@ -9,6 +9,8 @@
  *		a launch whose session is released once before it starts
  *	many N ID -- SHELL COMMAND
  *		N launches, one after the other
+ *	try N ID -- SHELL COMMAND
+ *		N launches, of which some may fail
  *	threads N ID -- SHELL COMMAND
  *		N launches at once
  *	temp ID		its directory, which SESSION_TEMP is from then on
@@ -162,6 +164,23 @@ do_many(int n, const char *id, char *words)
 	nsrun_request_free(r);
 }
 
+static void
+do_try(int n, const char *id, char *words)
+{
+	struct nsrun_err err = NSRUN_ERR_INIT;
+	struct nsrun_request *r = read_request(words, &err);
+	int good = 0;
+
+	for (int i = 0; r && i < n; i++) {
+		struct nsrun_err failure = NSRUN_ERR_INIT;
+
+		good += launch(find(id)->session, r, NULL, &failure) == 0;
+	}
+	printf("tried: %d of %d\n", good, n);
+	fflush(stdout);
+	nsrun_request_free(r);
+}
+
 struct job {
 	pthread_t			thread;
 	const struct nsrun_session	*session;
@@ -253,6 +272,10 @@ do_line(char *line)
 		char *id = strsep(&line, " ");
 
 		(*verb == 'm' ? do_many : do_threads)(atoi(first), id, line);
+	} else if (!strcmp(verb, "try")) {
+		char *id = strsep(&line, " ");
+
+		do_try(atoi(first), id, line);
 	} else if (!strcmp(verb, "temp")) {
 		const char *temp = nsrun_session_temp(find(first)->session);
 

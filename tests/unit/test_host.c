@@ -177,6 +177,7 @@ test_sessions(void **state)
 	assert_int_equal(mkdir(one, 0700), 0);
 	assert_null(registered("id", one, &err));
 	assert_null(registered("", one, &err));
+	assert_null(registered(NULL, one, &err));
 	other = registered("other", one, &err);
 	assert_non_null(other);
 	assert_int_equal(nsrun_session_release(other, &err), 0);
