@@ -332,7 +332,7 @@ nsjail_do_root(struct nsjail *n, const struct nsjail_option *o,
 	if (o->number == 'w')
 		n->rw = true;
 	else
-		n->chroot = value;
+		n->chroot = *value ? value : NULL;
 	return 0;
 }
 
@@ -400,7 +400,7 @@ nsjail_do_exec(struct nsjail *n, const struct nsjail_option *o,
 	if (o->number == 'f')
 		exe->exec_fd = true;
 	else
-		exe->path = value;
+		exe->path = *value ? value : NULL;
 	return 0;
 }
 
