@@ -285,6 +285,13 @@ row_rest(FILE *out, const struct nsrun_plan *plan)
 	nsrun_print_name(out, plan->cwd);
 	putc('\n', out);
 	row_names(out, "cwd-else", plan->cwd_else);
+	for (size_t i = 0; i < plan->n_returns; i++) {
+		fputs("return ", out);
+		nsrun_print_name(out, plan->returns[i].path);
+		fputs(" -> ", out);
+		nsrun_print_name(out, plan->returns[i].host);
+		putc('\n', out);
+	}
 	if (plan->process.file) {
 		fputs("file ", out);
 		nsrun_print_name(out, plan->process.file);

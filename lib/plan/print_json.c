@@ -248,6 +248,22 @@ put_cgroup(struct nsrun_json *j, const struct nsrun_cgroup_plan *cgroup)
 	nsrun_json_close(j, '}');
 }
 
+/* Copies that go to the host in the end, if they were changed. */
+static void
+put_returns(struct nsrun_json *j, const struct nsrun_plan *plan)
+{
+	if (!plan->n_returns)
+		return;
+	nsrun_json_open(j, "returns", '[');
+	for (size_t i = 0; i < plan->n_returns; i++) {
+		nsrun_json_open(j, NULL, '{');
+		nsrun_json_string(j, "path", plan->returns[i].path);
+		nsrun_json_string(j, "host", plan->returns[i].host);
+		nsrun_json_close(j, '}');
+	}
+	nsrun_json_close(j, ']');
+}
+
 static void
 put_rest(struct nsrun_json *j, const struct nsrun_plan *plan)
 {
@@ -274,6 +290,7 @@ put_rest(struct nsrun_json *j, const struct nsrun_plan *plan)
 		n++;
 	if (n)
 		nsrun_json_put_names(j, "cwd_else", plan->cwd_else, n);
+	put_returns(j, plan);
 	nsrun_json_open(j, "command", '[');
 	for (size_t i = 0; i < plan->n_argv; i++)
 		nsrun_json_string(j, NULL, plan->argv[i]);

@@ -357,7 +357,12 @@ footer(const struct tree *t)
 	fprintf(t->out, " (%zu granted", plan->n_granted);
 	for (size_t i = 0; i < plan->n_granted; i++)
 		fprintf(t->out, "%s %s", i ? "" : ":", plan->granted[i]);
-	fputs(")\nstarts in    ", t->out);
+	putc(')', t->out);
+	for (size_t i = 0; i < plan->n_returns; i++) {
+		fputs("\nhands back   ", t->out);
+		nsrun_print_name(t->out, plan->returns[i].host);
+	}
+	fputs("\nstarts in    ", t->out);
 	nsrun_print_name(t->out, plan->cwd);
 	fputs("\nstdio       ", t->out);
 	for (int i = 0; i < 3; i++)

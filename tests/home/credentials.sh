@@ -129,6 +129,11 @@ x'
 	status "$caller: git takes none" 125 as "$caller" "$oc" git --project . --credential "$c" -- status
 	status "$caller: ... and no home" 125 as "$caller" "$oc" git --project . --home overlay -- status
 	like "$caller: explain shows where" "$(as "$caller" "$oc" explain --credential "$c" -- true)" "*.claude/.credentials.json*ro *pinned*"
+	like "$caller: ... and what is handed back" "$(as "$caller" "$oc" explain --credential-copy "$c" --credential-return -- true)" \
+		"*hands back   $c
+*"
+	like "$caller: ... in JSON, too" "$(as "$caller" "$oc" explain --json --credential-copy "$c:x" --credential-return -- true)" \
+		"*\"returns\": \[{\"path\": \"$h/x\", \"host\": \"$c\"}\]*"
 	unlike "$caller: ... and no content" "$(as "$caller" "$oc" explain --json --credential-copy "$c" -- true)" "*token*"
 done
 done_testing

@@ -182,7 +182,7 @@ print(os.read(f, 100))' >"$work/heard" &
 
 	# A kernel that cannot: the reason, and no other home in its place.
 	if command -v strace >/dev/null && as "$caller" strace -f -o /dev/null -e inject=mount:error=ENODEV true 2>/dev/null; then
-		# A leak sanitizer cannot be traced.
+		# A leak checker does not work under a tracer.
 		cannot() { as "$caller" env ASAN_OPTIONS=detect_leaks=0 strace -f -o /dev/null -e inject=mount:error="$1" "$oc" run --stdin null --home overlay -- true; }
 		for error in ENODEV EPERM EINVAL ENOMEM; do
 			status "$caller: an overlay that the kernel refuses: $error" 125 cannot $error
