@@ -67,6 +67,10 @@ mend_all(struct nsrun_watch *w)
 	nsrun_autoclose int tree = -1;
 	const char *tree_of = NULL;
 
+	/* They may be as many as we may have; the numbers are the parent's. */
+	for (size_t k = 0; k < w->n_places; k++)
+		if (w->places[k].fd >= 0)
+			close(w->places[k].fd);
 	if (setns(w->user_fd, CLONE_NEWUSER) < 0 ||
 	    setns(w->mounts_fd, CLONE_NEWNS) < 0)
 		_exit(1);

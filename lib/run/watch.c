@@ -7,23 +7,20 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/path.h"
-#include "base/sys.h"
 #include "plan/plan.h"
 #include "run/absent.h"
 #include "run/become.h"
+#include "run/watch_place.h"
 
 enum {
-	MAX_PLACES	= 65536,
 	/* After a look, as many times as long nothing is looked at: who makes
 	 * names all the time does not have us busy all the time. */
 	REST		= 4,
@@ -58,12 +55,6 @@ get_memory(size_t n, size_t size)
 	return v == MAP_FAILED ? NULL : v;
 }
 
-static int64_t
-in_ns(int64_t s, uint32_t ns)
-{
-	return s * 1000000000 + ns;
-}
-
 void
 nsrun_watch_init(struct nsrun_watch *w, const struct nsrun_plan *plan,
     struct nsrun_absents *absents)
@@ -76,157 +67,7 @@ nsrun_watch_init(struct nsrun_watch *w, const struct nsrun_plan *plan,
 		.signal_fd = -1, .inotify_fd = -1,
 	};
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	w->began_ns = in_ns(now.tv_sec, (uint32_t)now.tv_nsec);
-}
-
-static const char *
-target_of(const struct nsrun_watch *w, size_t mount)
-{
-	return w->plan->mounts.v[mount].target;
-}
-
-static struct nsrun_watch_object
-object_of(const struct sys_statx *st)
-{
-	return (struct nsrun_watch_object){
-		.dev = makedev(st->dev_major, st->dev_minor),
-		.ino = st->ino, .type = st->mode & S_IFMT,
-		.born_ns = st->mask & SYS_STATX_BTIME ?
-		    in_ns(st->btime.s, st->btime.ns) :
-		    in_ns(st->ctime.s, st->ctime.ns),
-	};
-}
-
-/* Where nobody may look, as where the command closed a directory: as before. */
-static struct nsrun_watch_object
-look(int dir, const char *name, int flags,
-    const struct nsrun_watch_object *before)
-{
-	static const struct nsrun_watch_object nothing;
-	struct sys_statx st;
-
-	if (dir < 0)
-		return nothing;
-	if (sys_statx(dir, name, flags | AT_NO_AUTOMOUNT, SYS_STATX_TYPE |
-	    SYS_STATX_INO | SYS_STATX_BTIME | SYS_STATX_CTIME, &st) < 0)
-		return errno == EACCES ? *before : nothing;
-	return object_of(&st);
-}
-
-/* A directory that is kept open cannot give its number away. */
-static bool
-is_same(const struct nsrun_watch_object *a, const struct nsrun_watch_object *b)
-{
-	return a->ino == b->ino && (a->ino == 0 ||
-	    (a->dev == b->dev && a->type == b->type));
-}
-
-static bool
-is_very_same(const struct nsrun_watch_object *a,
-    const struct nsrun_watch_object *b)
-{
-	return is_same(a, b) && a->born_ns == b->born_ns;
-}
-
-/* Have the kernel tell when a name in fd comes, goes or changes. */
-static void
-listen_to(struct nsrun_watch *w, int fd)
-{
-	char path[sizeof "/proc/" + NSRUN_FD_PATH] = "/proc/";
-
-	if (fcntl(fd, F_NOTIFY, DN_CREATE | DN_DELETE | DN_RENAME |
-	    DN_MULTISHOT) == 0)
-		return;
-	if (w->inotify_fd < 0)
-		w->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	nsrun_fd_path(path + sizeof "/proc/" - 1, fd);
-	inotify_add_watch(w->inotify_fd, path, IN_CREATE | IN_DELETE |
-	    IN_MOVE | IN_ONLYDIR);
-}
-
-/* One that cannot be read cannot be listened to, but looked at. */
-static int
-open_dir(struct nsrun_watch *w, int dir, const char *name)
-{
-	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-	    O_CLOEXEC);
-
-	if (fd < 0 && errno == EACCES)
-		return openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW |
-		    O_CLOEXEC);
-	if (fd >= 0)
-		listen_to(w, fd);
-	return fd;
-}
-
-/* The last component of a place's path. */
-static const char *
-name_of_place(const struct nsrun_watch *w, const struct nsrun_watch_place *p,
-    char name[NAME_MAX + 1])
-{
-	const char *path = target_of(w, p->mount);
-	size_t from = p->length;
-
-	while (path[from - 1] != '/')
-		from--;
-	if (p->length - from > NAME_MAX)
-		return "";
-	memcpy(name, path + from, p->length - from);
-	name[p->length - from] = '\0';
-	return name;
-}
-
-/* Look at a place; true: it is another one, or gone, or there again. */
-static bool
-look_at_place(struct nsrun_watch *w, struct nsrun_watch_place *p)
-{
-	const struct nsrun_watch_place *parent = &w->places[p->parent];
-	char text[NAME_MAX + 1];
-	const char *name = name_of_place(w, p, text);
-	struct nsrun_watch_object now = look(parent->fd, name,
-	    AT_SYMLINK_NOFOLLOW, &p->now);
-
-	if (is_same(&now, &p->now) && (p->fd >= 0 || p->is_beyond ||
-	    now.type != S_IFDIR))
-		return false;
-	nsrun_fd_close(&p->fd);
-	if (now.type == S_IFDIR)
-		p->fd = open_dir(w, parent->fd, name);
-	p->is_beyond = now.type == S_IFDIR && p->fd < 0;
-	/* What was opened counts: it may be another one by now. */
-	p->now = p->fd >= 0 ? look(p->fd, "", AT_EMPTY_PATH, &now) : now;
-	return true;
-}
-
-static ssize_t
-add_place(struct nsrun_watch *w, ssize_t parent, size_t mount, size_t length)
-{
-	struct nsrun_watch_place *p = &w->places[w->n_places];
-
-	if (w->n_places == MAX_PLACES)
-		return NSRUN_WATCH_NONE;
-	*p = (struct nsrun_watch_place){
-		.parent = parent, .mount = mount, .length = length, .fd = -1,
-	};
-	return (ssize_t)w->n_places++;
-}
-
-/* The deepest grant that target is below; what is elsewhere is not watched. */
-static const struct nsrun_mount *
-find_grant(const struct nsrun_watch *w, const char *target)
-{
-	const struct nsrun_mount *found = NULL;
-
-	for (size_t i = 0; i < w->plan->mounts.n; i++) {
-		const struct nsrun_mount *m = &w->plan->mounts.v[i];
-
-		if (m->kind == NSRUN_MOUNT_BIND && m->flags &
-		    NSRUN_MOUNT_GRANT && nsrun_path_is_within(target,
-		    m->target) && strcmp(target, m->target) &&
-		    (!found || strlen(m->target) >= strlen(found->target)))
-			found = m;
-	}
-	return found;
+	w->began_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* Is mount i on something of the host's, and not on something of the plan's? */
@@ -235,66 +76,22 @@ is_view(const struct nsrun_watch *w, size_t i)
 {
 	const struct nsrun_mount *v = w->plan->mounts.v, *m = &v[i];
 
-	if (!is_cover(m) || !find_grant(w, m->target))
+	if (!is_cover(m) || !nsrun_watch_find_grant(w, m->target))
 		return false;
 	while (i-- > 0)
 		if (is_cover(&v[i]) && nsrun_path_is_within(m->target,
 		    v[i].target) && (!strcmp(v[i].target, m->target) ||
-		    !(v[i].flags & NSRUN_MOUNT_GRANT)) && find_grant(w,
-		    v[i].target))
+		    !(v[i].flags & NSRUN_MOUNT_GRANT)) &&
+		    nsrun_watch_find_grant(w, v[i].target))
 			return false;
 	return true;
 }
 
-static ssize_t
-add_root(struct nsrun_watch *w, size_t mount)
-{
-	const struct nsrun_mount *m = find_grant(w, target_of(w, mount));
-	ssize_t k = m ? add_place(w, NSRUN_WATCH_NONE, mount,
-	    strlen(m->target)) : NSRUN_WATCH_NONE;
-	struct nsrun_watch_place *p;
-
-	if (k < 0)
-		return k;
-	p = &w->places[k];
-	p->fd = open_dir(w, AT_FDCWD, m->source);
-	p->now = look(p->fd, "", AT_EMPTY_PATH, &p->now);
-	if (p->fd < 0 || p->now.ino != m->pin.ino || p->now.dev != m->pin.dev)
-		nsrun_fd_close(&p->fd);
-	return k;
-}
-
 static bool
-is_above(const struct nsrun_watch *w, const struct nsrun_watch_place *p,
-    const char *path, size_t n)
+is_very_same(const struct nsrun_watch_object *a,
+    const struct nsrun_watch_object *b)
 {
-	return p->length <= n && (p->length == n || path[p->length] == '/') &&
-	    !memcmp(target_of(w, p->mount), path, p->length);
-}
-
-/*
- * The directory that holds a mount's target. Masks come in a tree's order, so
- * what it shares with the last one is above that.
- */
-static ssize_t
-find_place(struct nsrun_watch *w, size_t mount, ssize_t k)
-{
-	const char *path = target_of(w, mount);
-	size_t n = (size_t)(strrchr(path, '/') - path);
-
-	while (k >= 0 && !is_above(w, &w->places[k], path, n))
-		k = w->places[k].parent;
-	if (k < 0)
-		k = add_root(w, mount);
-	while (k >= 0 && w->places[k].length < n) {
-		size_t from = w->places[k].length;
-		size_t to = from + 1 + strcspn(path + from + 1, "/");
-
-		k = add_place(w, k, mount, to);
-		if (k >= 0)
-			look_at_place(w, &w->places[k]);
-	}
-	return k;
+	return nsrun_watch_is_same(a, b) && a->born_ns == b->born_ns;
 }
 
 /* A stub is expected to be one; all else to be what the plan saw. */
@@ -302,7 +99,7 @@ static struct nsrun_watch_object
 expected(const struct nsrun_watch *w, const struct nsrun_watch_name *one)
 {
 	const struct nsrun_mount *m = &w->plan->mounts.v[one->mount];
-	struct nsrun_watch_object now = look(one->place < 0 ? -1 :
+	struct nsrun_watch_object now = nsrun_watch_look(one->place < 0 ? -1 :
 	    w->places[one->place].fd, strrchr(m->target, '/') + 1,
 	    AT_SYMLINK_NOFOLLOW, &one->now);
 	const struct nsrun_watch_object pinned = {
@@ -312,7 +109,7 @@ expected(const struct nsrun_watch *w, const struct nsrun_watch_name *one)
 	if (one->is_view)
 		return now.born_ns < w->began_ns ? now : pinned;
 	if (m->kind == NSRUN_MOUNT_ABSENT ? now.type == S_IFSOCK ||
-	    now.type == S_IFDIR : is_same(&now, &pinned) &&
+	    now.type == S_IFDIR : nsrun_watch_is_same(&now, &pinned) &&
 	    now.born_ns < w->began_ns)
 		return now;
 	return pinned;
@@ -338,7 +135,7 @@ nsrun_watch_start(struct nsrun_watch *w)
 	if (w->mounts_fd < 0 || w->user_fd < 0 || w->masks_fd < 0 ||
 	    !listen_for_signals(w))
 		return;
-	w->places = get_memory(MAX_PLACES, sizeof *w->places);
+	w->places = get_memory(NSRUN_WATCH_PLACES, sizeof *w->places);
 	w->names = get_memory(mounts->n, sizeof *w->names);
 	if (!w->places || !w->names)
 		return;
@@ -350,7 +147,7 @@ nsrun_watch_start(struct nsrun_watch *w)
 
 		if (!view && !is_mask(&mounts->v[i]))
 			continue;
-		k = find_place(w, i, k);
+		k = nsrun_watch_find_place(w, i, k);
 		*one = (struct nsrun_watch_name){
 			.mount = i, .place = k, .is_view = view,
 		};
@@ -370,15 +167,15 @@ look_at_all(struct nsrun_watch *w)
 	for (size_t k = 0; k < w->n_places; k++) {
 		struct nsrun_watch_place *p = &w->places[k];
 
-		p->changed = p->parent >= 0 && look_at_place(w, p);
+		p->changed = p->parent >= 0 && nsrun_watch_look_at_place(w, p);
 		any |= p->changed;
 	}
 	for (size_t i = 0; i < w->n_names; i++) {
 		struct nsrun_watch_name *one = &w->names[i];
 		const struct nsrun_watch_place *p = one->place < 0 ? NULL :
 		    &w->places[one->place];
-		struct nsrun_watch_object now = look(p ? p->fd : -1,
-		    strrchr(target_of(w, one->mount), '/') + 1,
+		struct nsrun_watch_object now = nsrun_watch_look(p ? p->fd : -1,
+		    strrchr(nsrun_watch_target(w, one->mount), '/') + 1,
 		    AT_SYMLINK_NOFOLLOW, &one->now);
 
 		one->changed = p && (p->changed ||
@@ -398,11 +195,11 @@ find_tree(const struct nsrun_watch *w, const char *target)
 
 	for (int i = 0; i < w->n_trees; i++) {
 		const struct nsrun_watch_tree *t = &w->trees[i];
-		const char *root = target_of(w, t->mount);
+		const char *root = nsrun_watch_target(w, t->mount);
 
 		if (nsrun_path_is_within(target, root) &&
 		    strcmp(target, root) && (!found || strlen(root) >
-		    strlen(target_of(w, found->mount))))
+		    strlen(nsrun_watch_target(w, found->mount))))
 			found = t;
 	}
 	return found;
@@ -424,7 +221,8 @@ remake_absents(struct nsrun_watch *w)
 
 		if (t)
 			nsrun_absents_follow(w->absents, one->mount, t->fd,
-			    strlen(target_of(w, t->mount)), one->is_view);
+			    strlen(nsrun_watch_target(w, t->mount)),
+			    one->is_view);
 	}
 }
 

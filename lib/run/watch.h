@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Watching masks, for the janitor, and what else is mounted below a root, as
- * the view of a repository: that cannot be made again, and is masked. A program of the host may rename, replace or
- * remove what a mask is mounted on, or a directory that leads there, and the
- * mask is gone. The kernel tells of directories in which names change; then all
- * names are compared with what stood there, and mend.c mounts what is missing.
+ * the view of a repository: that cannot be made again, and is masked. A program
+ * of the host may rename, replace or remove what a mask is mounted on, or a
+ * directory that leads there, and the mask is gone. The kernel tells of
+ * directories in which names change; then all names are compared with what
+ * stood there, and mend.c mounts what is missing.
  *
  * It is told by dnotify (F_NOTIFY of fcntl(2)), whose end is quick; closing an
  * inotify(7) instance waits for a grace period of the kernel's, ten or twenty

@@ -414,6 +414,25 @@ $mode"
 	same_tree "too many absent names"
 }
 
+# Masks in more directories than there may be descriptors.
+few_descriptors() {
+	as_owner sh -c "cd '$p' && mkdir -p d/go many && cd many && for i in \$(seq 150); do
+		mkdir d\$i; echo one >d\$i/s; done"
+	rm -f "$work"/started
+	as "$caller" prlimit --nofile=90:90 "$oc" run --stdin null --project "$p" \
+		--status-fd 3 --mask 'many/*/s' -- sh -c '
+		until [ -e d/go/1 ]; do sleep 0.05; done; cat many/*/s' \
+		3>"$work"/started >"$work"/out 2>&1 &
+	pid=$!
+	eventually "$caller: with few descriptors" grep -q started "$work"/started
+	as_owner sh -c "cd '$p/many/d1' && echo two >t && mv t s"
+	sleep 1
+	as_owner touch "$p/d/go/1"; wait $pid
+	is "$caller: ... all masks hold" "$(grep -c 'No such file' "$work"/out)" 150
+	rm -r "$p/many" "$p/d/go"
+	same_tree "few descriptors"
+}
+
 # What was put over a repository, or a root in another, goes with what it is on;
 # then nothing of what is there is shown.
 views() {
@@ -574,7 +593,7 @@ for mode in $modes; do
 	clean "before"
 	absent_names; present_names; globs; beside; nested_roots; odd_names
 	no_sockets; side_by_side; killed; mended; same_number
-	ancestors; views; swapped_outside; closed_directories; without_dnotify
+	ancestors; few_descriptors; views; swapped_outside; closed_directories; without_dnotify
 	violations; read_only_places
 	plan_tells; worktree
 	clean "in the end"
