@@ -153,9 +153,9 @@ exposure_by(const struct nsrun_mount *m, const struct nsrun_mount *t)
 
 /* The last entry that covers a place has the say. */
 static enum nsrun_exposure
-exposure(const void *arg, size_t root, const char *path)
+exposure_in(const struct nsrun_build_trees *trees, size_t root,
+    const char *path)
 {
-	const struct nsrun_build_trees *trees = arg;
 	size_t i = trees->entries[root];
 	const struct nsrun_mount *v = trees->mounts->v, *t = &v[i];
 	enum nsrun_exposure result = NSRUN_EXPOSURE_WRITABLE;
@@ -175,10 +175,19 @@ exposure(const void *arg, size_t root, const char *path)
 		if (result == NSRUN_EXPOSURE_WRITABLE &&
 		    nsrun_path_is_within(path, trees->b->git_objects[k]))
 			result = NSRUN_EXPOSURE_READONLY;
-	/* What is written through an overlay is a copy. */
-	return t->kind == NSRUN_MOUNT_OVERLAY &&
-	    result == NSRUN_EXPOSURE_WRITABLE ? NSRUN_EXPOSURE_READONLY :
-	    result;
+	return result;
+}
+
+/* What is written through an overlay is a copy. */
+static enum nsrun_exposure
+exposure(const void *arg, size_t root, const char *path)
+{
+	const struct nsrun_build_trees *trees = arg;
+	enum nsrun_exposure result = exposure_in(trees, root, path);
+
+	return result == NSRUN_EXPOSURE_WRITABLE &&
+	    trees->mounts->v[trees->entries[root]].kind ==
+	    NSRUN_MOUNT_OVERLAY ? NSRUN_EXPOSURE_READONLY : result;
 }
 
 struct each_git {
@@ -191,8 +200,16 @@ static int
 take_git(void *arg, size_t root, const char *path)
 {
 	const struct each_git *e = arg;
+	const struct nsrun_build_trees *trees = e->b->trees;
+	const struct nsrun_mount *t = &trees->mounts->v[trees->entries[root]];
+	char inside[PATH_MAX];
 
-	return e->take(e->to, path, exposure(e->b->trees, root, path));
+	/* A copy, too, may be given back to the host. */
+	if (snprintf(inside, sizeof inside, "%s%s", t->target, path +
+	    strlen(place_of(t))) >= (int)sizeof inside)
+		return nsrun_err_rule(e->b->err, NSRUN_STEP_MASK,
+		    "is too long for a mask", t->target, NULL);
+	return e->take(e->to, inside, exposure_in(trees, root, path));
 }
 
 int

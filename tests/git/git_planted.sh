@@ -22,7 +22,7 @@ planted() {
 			[ $? != 125 ] || fail "$caller: $1: starts" "$heard" ;;
 		esac
 		heard="$heard
-$(as "$caller" sh -c "cd $dir/p; top=$dir; $4" 2>&1)"
+$(as "$caller" env PATH="$work:$PATH" sh -c "cd $dir/p; top=$dir; $4" 2>&1)"
 		if [ $how = plain ]; then
 			ok "$caller: $1: runs what was planted" test -e "$dir/CANARY"
 		elif [ -e "$dir/CANARY" ]; then
@@ -84,6 +84,19 @@ for caller in $callers; do
 	planted "a project where there is none" ":" 'evil .' 'git status'
 	planted "a work tree as a writable root" "git init -q \$top/o; git -C \$top/o commit -q --allow-empty -m x; rmdir \$top/rw
 		git -C \$top/o worktree add -q \$top/rw" 'evil x; echo "gitdir: $PWD/x/.git" >$top/rw/.git' 'git -C $top/rw status'
+
+	# Through an overlay, whose writes are given to the host afterwards.
+	as "$caller" mkdir -p "$top/over"
+	if as "$caller" "$oc" run --overlay-project=probe --project "$top/over" -- true >/dev/null 2>&1; then
+		apply='oc-nsrun apply --project . planted; '
+		with=--overlay-project=planted
+		planted "an overlay, a submodule that is not checked out" "$clone" 'evil mod; touch mod/x' "$apply git status"
+		as "$caller" "$oc" discard --project "$top/planted/p" planted >/dev/null 2>&1
+		with=--overlay-project=planted2 apply='oc-nsrun apply --project . planted2; '
+		planted "... a repository below" "git init -q d/a" 'hook d/a/.git/hooks' "$apply git -C d/a commit --allow-empty -m x"
+	else
+		skip "$caller: an overlay" "the kernel makes none"
+	fi
 
 	# A bare one: there is no name that could be kept.
 	dir=$top/planted
