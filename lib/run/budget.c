@@ -6,7 +6,9 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -163,6 +165,71 @@ watch(struct watcher *w)
 	say(w, true, look(w) < 0 ? errno : 0);
 }
 
+static int
+write_text(const char *path, const char *text)
+{
+	nsrun_autoclose int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 || write(fd, text, strlen(text)) < 0 ? -1 : 0;
+}
+
+/* In a new user namespace, as who we are: what is ours opens to us. */
+static _Noreturn void
+look_as_owner(struct watcher *w, uid_t uid, gid_t gid)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "%u %u 1", (unsigned int)uid,
+	    (unsigned int)uid);
+	if (write_text("/proc/self/uid_map", text) < 0 ||
+	    write_text("/proc/self/setgroups", "deny") < 0)
+		_exit(1);
+	snprintf(text, sizeof text, "%u %u 1", (unsigned int)gid,
+	    (unsigned int)gid);
+	if (write_text("/proc/self/gid_map", text) < 0 || look(w) < 0)
+		_exit(1);
+	_exit(0);
+}
+
+/*
+ * A command of before may have closed a directory to its own owner, in a home
+ * that is kept. For what this one does there is the sandbox's user namespace.
+ */
+static int
+take_stock(struct watcher *w)
+{
+	struct clone_args args = {
+		.flags = CLONE_NEWUSER | CLONE_CLEAR_SIGHAND,
+	};
+	struct watcher *shared;
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	int status = 1;
+	pid_t pid;
+
+	if (look(w) == 0)
+		return 0;
+	if (errno != EACCES || uid == 0)
+		return -1;
+	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		return -1;
+	*shared = *w;
+	pid = (pid_t)sys_clone3(&args);
+	if (pid == 0)
+		look_as_owner(shared, uid, gid);
+	while (pid > 0 && waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
+		continue;
+	if (status == 0)
+		*w = *shared;
+	else if (*shared->where)
+		memcpy(w->where, shared->where, sizeof w->where);
+	munmap(shared, sizeof *shared);
+	errno = EACCES;
+	return status == 0 ? 0 : -1;
+}
+
 static _Noreturn void
 watcher(struct watcher *w)
 {
@@ -187,7 +254,7 @@ watcher(struct watcher *w)
 	}
 	if (nsrun_fd_close_others(keep, n) < 0)
 		_exit(1);
-	say(w, false, look(w) < 0 ? errno : 0);
+	say(w, false, take_stock(w) < 0 ? errno : 0);
 	w->before.bytes = w->now.bytes + w->ours.bytes;
 	w->before.inodes = w->now.inodes + w->ours.inodes;
 	if (wait_for_start(w))

@@ -68,19 +68,25 @@ f = os.memfd_create(\"m\"); os.write(f, bytes(20000000)); time.sleep(100)'"
 	rm -rf "$state"
 	[ ! -e "$p/f" ] && pass "$caller: and not what they are laid over" || fail "$caller: the project was written"
 
-	# A directory that cannot be counted: named, and nothing runs.
+	# A directory that a command of before closed to itself; one that cannot be
+	# counted is named, and nothing runs.
 	if [ $caller = user ]; then
-		run --state-dir "$state" --home private=y -- sh -c 'mkdir "$HOME"/closed && chmod 0 "$HOME"/closed'
-		was=$rc
-		run --state-dir "$state" --home private=y --max-write 8M -- sh -c ': >ran'
-		if [ $was = 0 ]; then
-			is "$caller: a closed directory of before" "$rc" 125
-			like "$caller: is named" "$(cat "$work/out")" "*oc-nsrun: limit $state/*/closed: look at: Permission denied*hint: *"
-			[ ! -e "$p/ran" ] && pass "$caller: and nothing ran" || fail "$caller: and nothing ran"
+		run --state-dir "$state" --home private=y -- sh -c 'mkdir "$HOME"/closed && head -c 20000000 /dev/zero >"$HOME"/closed/f && chmod 0 "$HOME"/closed'
+		if [ $rc = 0 ]; then
+			run --state-dir "$state" --home private=y --max-write 8M -- sh -c 'sleep 1; exit 3'
+			is "$caller: a closed directory of before" "$rc $(field reason)" "3 exit"
 		else
 			skip "$caller: a closed directory of before" "no private home: $(cat "$work/out")"
 		fi
-		as "$caller" chmod -R u+rwx "$state"; rm -rf "$state"
+		if [ $rc = 3 ] && [ "$(id -u)" = 0 ]; then
+			theirs=$(find "$state" -name closed)/../theirs
+			mkdir "$theirs"; chmod 700 "$theirs"
+			run --state-dir "$state" --home private=y --max-write 8M -- sh -c ': >ran'
+			is "$caller: a directory of somebody else's" "$rc" 125
+			like "$caller: is named" "$(cat "$work/out")" "*oc-nsrun: limit $state/*/theirs: look at: Permission denied*hint: *"
+			[ ! -e "$p/ran" ] && pass "$caller: and nothing ran" || fail "$caller: and nothing ran"
+		fi
+		as "$caller" chmod -R u+rwx "$state" 2>/dev/null; rm -rf "$state"
 	fi
 
 	# What is not the command's to answer for, or changes nothing.
