@@ -265,6 +265,7 @@ doctor_main(int argc, char *argv[])
 	check_sysctls(&d);
 	check_namespaces(&d);
 	check_optional(&d);
+	doctor_cgroup_check(&d);
 	check_launch(&d);
 	check_installation(&d);
 	doctor_session_check(&d);

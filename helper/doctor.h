@@ -28,6 +28,9 @@ void doctor_tell(struct doctor *d, enum verdict verdict, const char *check,
 /* "call: EPERM", or the rule. */
 const char *doctor_cause(const struct nsrun_err *err, char *buf, size_t size);
 
+/* Cgroups: whether a launch can have one. */
+void doctor_cgroup_check(struct doctor *d);
+
 /* The site's configuration and the host's grants; their numbers in JSON. */
 void doctor_session_check(struct doctor *d);
 void doctor_session_put(struct doctor *d);

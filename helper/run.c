@@ -18,6 +18,7 @@
 #include "opts.h"
 #include "overlay.h"
 #include "plan/plan.h"
+#include "run/absent.h"
 #include "run/handback.h"
 #include "run/log.h"
 #include "run/probe.h"
@@ -80,28 +81,37 @@ exit_status(const struct nsrun_run *run, const struct nsrun_err *err)
 	return run->deadline_hit ? 124 : HELPER_FAILED;
 }
 
-/* What was made at a name that a mask kept, by whomever, stands beside it. */
+/*
+ * What was made at a name that a mask kept, by whomever, stands beside it; what
+ * was put in a masked one's place may have been seen.
+ */
 static void
 tell_violations(struct nsrun_run *run, const struct opts *opts)
 {
-	char name[256], moved[PATH_MAX + 256];
+	struct nsrun_violation v;
+	char moved[PATH_MAX + 256];
 	const char *path;
 
 	nsrun_run_wait_janitor(run);
-	while ((path = nsrun_run_violation(run, name))) {
+	while ((path = nsrun_run_violation(run, &v))) {
+		bool replaced = v.what == NSRUN_VIOLATION_REPLACED;
+		const char *what = replaced ? "replaced" : "appeared";
 		struct nsrun_err err = NSRUN_ERR_INIT;
 		int n = (int)(strrchr(path, '/') - path);
 
 		*moved = '\0';
-		if (*name)
-			snprintf(moved, sizeof moved, "%.*s/%s", n, path, name);
-		nsrun_err_rule(&err, NSRUN_STEP_MASK, *moved ?
+		if (*v.moved)
+			snprintf(moved, sizeof moved, "%.*s/%s", n, path,
+			    v.moved);
+		nsrun_err_rule(&err, NSRUN_STEP_MASK, replaced ?
+		    "was replaced from outside, and masked again a moment"
+		    " later" : *moved ?
 		    "appeared at a masked name and was moved aside" :
 		    "appeared at a masked name and cannot be moved", path,
 		    *moved ? moved : NULL);
 		nsrun_err_print(STDERR_FILENO, "oc-nsrun", &err);
-		nsrun_status_violation(opts->status_fd, path, moved);
-		nsrun_log_violation(opts->log_fd, path, moved);
+		nsrun_status_violation(opts->status_fd, path, what, moved);
+		nsrun_log_violation(opts->log_fd, path, what, moved);
 	}
 }
 
@@ -257,6 +267,7 @@ hold(struct opts *opts, struct held *held, struct nsrun_err *err)
 	gid_t gid;
 
 	if (overlay_hold(&held->overlay, request, opts->dry_run, err) < 0 ||
+	    nsrun_identity_record(request, err) < 0 ||
 	    nsrun_home_hold(&held->home, request, err) < 0)
 		return -1;
 	if (!request->host_temp)

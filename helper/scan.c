@@ -96,7 +96,7 @@ scan_tree(const char *dir, bool json, struct nsrun_err *err)
 	struct report r = { .path = realpath(dir, NULL) };
 	nsrun_autoclose int fd = r.path ? open(r.path, O_PATH | O_DIRECTORY |
 	    O_NOFOLLOW | O_CLOEXEC) : -1;
-	const struct nsrun_scan_root root = { r.path, fd };
+	const struct nsrun_scan_root root = { .path = r.path, .fd = fd };
 	int status = HELPER_FAILED;
 
 	if (fd < 0)

@@ -133,9 +133,10 @@ void nsrun_plan_free(struct nsrun_plan *plan);
  * stands in its place; values of variables are those of now.
  *
  * `grants` says what the words of a session may say: project, ro, rw, as, temp,
- * on-hazard; and cwd, mask, env, network, which a launch may say again, of
- * these only what was granted. Everything else is said by each launch, in the
- * request of nsrun_session_plan(), which is nsrun_plan_new() for a session.
+ * on-hazard; and cwd, mask, env, network and nesting, which a launch may say
+ * again, of these only what was granted. Everything else is said by each
+ * launch, in the request of nsrun_session_plan(), which is nsrun_plan_new() for
+ * a session.
  * Plans do not need their session any more; its temporary directory they do.
  *
  * An id is of the whole process. Registered again with the same grants it is
@@ -179,8 +180,8 @@ struct nsrun_result {
 	uint64_t	out_bytes[2];	/* stdout, stderr: passed on */
 	uint64_t	dropped_bytes[2];	/* and cut by max-output */
 	unsigned int	n_killed;	/* processes killed after the command */
-	unsigned int	n_violations;	/* masked names at which something
-					   appeared, see nsrun-status(5) */
+	unsigned int	n_violations;	/* masks that did not hold all the
+					   time, see nsrun-status(5) */
 	const char	*limit;		/* OOM, LIMIT: its name, static; or
 					   NULL */
 	uint64_t	memory_peak_bytes;	/* of all together, where there

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The fields of nsjail's configuration. A message that is refused as a whole
- * (refuse.c) is read all the same, so that an error in it is told where it is.
- */
+/* The fields of nsjail's configuration. */
 #include <ctype.h>
 #include <string.h>
 
@@ -26,18 +23,30 @@ static const struct nsjail_enum limit_types[] = {
 	{ "HARD", NSJAIL_HARD }, { "INF", NSJAIL_INF }, END
 };
 static const struct nsjail_enum backends[] = {
-	{ "NSTUN", 0 }, { "PASTA", 1 }, END
+	{ "NSTUN", NSJAIL_NSTUN }, { "PASTA", NSJAIL_PASTA }, END
 };
-static const struct nsjail_enum actions[] = {
-	{ "UNKNOWN_ACTION", 0 }, { "DROP", 1 }, { "REJECT", 2 }, { "ALLOW", 3 },
-	{ "REDIRECT", 4 }, { "ENCAP_SOCKS5", 5 }, { "ENCAP_CONNECT", 6 }, END
+static const struct nsjail_enum net_actions[] = {
+	{ "DROP", NSJAIL_NET_DROP }, { "REJECT", NSJAIL_NET_REJECT },
+	{ "ALLOW", NSJAIL_NET_ALLOW }, { "REDIRECT", NSJAIL_NET_REDIRECT },
+	{ "ENCAP_SOCKS5", NSJAIL_NET_SOCKS5 },
+	{ "ENCAP_CONNECT", NSJAIL_NET_CONNECT }, END
 };
-static const struct nsjail_enum protocols[] = {
-	{ "ANY", 0 }, { "TCP", 1 }, { "UDP", 2 }, { "ICMP", 3 },
-	{ "ICMPV6", 4 }, END
+static const struct nsjail_enum net_protocols[] = {
+	{ "ANY", NSJAIL_ANY }, { "TCP", NSJAIL_TCP }, { "UDP", NSJAIL_UDP },
+	{ "ICMP", NSJAIL_ICMP }, END
 };
 static const struct nsjail_enum directions[] = {
-	{ "GUEST_TO_HOST", 0 }, { "HOST_TO_GUEST", 1 }, END
+	{ "GUEST_TO_HOST", NSJAIL_GUEST_TO_HOST },
+	{ "HOST_TO_GUEST", NSJAIL_HOST_TO_GUEST }, END
+};
+static const struct nsjail_enum rule_actions[] = {
+	{ "UNKNOWN_ACTION", 0 }, { "DROP", NSJAIL_RULE_DROP },
+	{ "REJECT", NSJAIL_RULE_REJECT }, { "ALLOW", NSJAIL_RULE_ALLOW }, END
+};
+static const struct nsjail_enum rule_protocols[] = {
+	{ "UNKNOWN_PROTO", NSJAIL_ANY }, { "TCP", NSJAIL_TCP },
+	{ "UDP", NSJAIL_UDP }, { "ICMP", NSJAIL_ICMP },
+	{ "ICMPV6", NSJAIL_ICMPV6 }, END
 };
 static const struct nsjail_enum families[] = {
 	{ "IPV4", 0 }, { "IPV6", 1 }, END
@@ -97,54 +106,80 @@ static const struct nsjail_message exe_message = {
 #define GONE_S(name) { name, NSJAIL_STRING, .flags = NSJAIL_NOWHERE }
 #define GONE_R(name) { name, NSJAIL_STRING, \
 	.flags = NSJAIL_NOWHERE | NSJAIL_REPEATED }
-#define GONE_U(name) { name, NSJAIL_U32, .flags = NSJAIL_NOWHERE }
-#define GONE_B(name) { name, NSJAIL_BOOL, .flags = NSJAIL_NOWHERE }
-#define GONE_E(name, table) \
-	{ name, NSJAIL_ENUM, .flags = NSJAIL_NOWHERE, .names = table }
-#define GONE_M(name, of) { name, NSJAIL_MESSAGE, \
-	.flags = NSJAIL_NOWHERE | NSJAIL_REPEATED, .message = &(of) }
-#define GONE_1(name, of) { name, NSJAIL_MESSAGE, .flags = NSJAIL_NOWHERE, \
-	.message = &(of) }
+#define TEXT(name, member, value) \
+	{ name, NSJAIL_STRING, AT(member), .text = value }
+#define FLAG(name, member, value) \
+	{ name, NSJAIL_BOOL, AT(member), .number = value }
+#define PORT(name, member) { name, NSJAIL_U32, AT(member) }
 
-static const struct nsjail_field rule[] = {
-	GONE_E("direction", directions), GONE_E("action", actions),
-	GONE_E("proto", protocols), GONE_S("src_ip"), GONE_S("dst_ip"),
-	GONE_U("sport"), GONE_U("sport_end"), GONE_U("dport"),
-	GONE_U("dport_end"), GONE_S("redirect_ip"), GONE_U("redirect_port"),
-	END
+#define MESSAGE nsjail_net_rule
+static const struct nsjail_field net_rule[] = {
+	{ "direction", NSJAIL_ENUM, AT(direction), .names = directions },
+	{ "action", NSJAIL_ENUM, AT(action), .names = net_actions,
+	    .number = NSJAIL_NET_ALLOW },
+	{ "proto", NSJAIL_ENUM, AT(proto), .names = net_protocols },
+	TEXT("src_ip", src_ip, ""), TEXT("dst_ip", dst_ip, ""),
+	PORT("sport", sport), PORT("sport_end", sport_end),
+	PORT("dport", dport), PORT("dport_end", dport_end),
+	TEXT("redirect_ip", redirect_ip, ""),
+	PORT("redirect_port", redirect_port), END
 };
-static const struct nsjail_message rule_message = {
-	"Rule", rule, sizeof(struct nsjail_given),
+#undef MESSAGE
+static const struct nsjail_message net_rule_message = {
+	"NstunRule", net_rule, sizeof(struct nsjail_net_rule),
 };
+
+#define MESSAGE nsjail_pasta
 static const struct nsjail_field pasta[] = {
-	GONE_B("nat"), GONE_B("enable_tcp"), GONE_B("enable_udp"),
-	GONE_B("enable_icmp"), GONE_B("ip4_enabled"), GONE_B("ip6_enabled"),
-	GONE_S("mask4"), GONE_S("mask6"), GONE_B("enable_dhcp"),
-	GONE_B("enable_dhcpv6"), GONE_B("enable_ra"), GONE_B("enable_dns"),
-	GONE_S("dns_forward"), GONE_S("map_gw"), GONE_S("tcp_map_in"),
-	GONE_S("tcp_map_out"), GONE_S("udp_map_in"), GONE_S("udp_map_out"),
-	END
+	FLAG("nat", nat, true), FLAG("enable_tcp", tcp, true),
+	FLAG("enable_udp", udp, true), FLAG("enable_icmp", icmp, true),
+	FLAG("ip4_enabled", ip4, true), FLAG("ip6_enabled", ip6, true),
+	TEXT("mask4", mask4, "255.255.255.0"), TEXT("mask6", mask6, "64"),
+	FLAG("enable_ip4_dhcp", dhcp, false),
+	FLAG("enable_ip6_dhcp", dhcpv6, false),
+	FLAG("enable_ip6_ra", ra, false), FLAG("enable_dns", dns, false),
+	TEXT("dns_forward", dns_forward, ""), FLAG("map_gw", map_gw, true),
+	TEXT("tcp_map_in", tcp_in, "none"), TEXT("udp_map_in", udp_in, "none"),
+	TEXT("tcp_map_out", tcp_out, "none"),
+	TEXT("udp_map_out", udp_out, "none"), END
 };
-static const struct nsjail_message pasta_message = {
-	"Pasta", pasta, sizeof(struct nsjail_given),
+#undef MESSAGE
+const struct nsjail_message nsjail_pasta_message = {
+	"Pasta", pasta, sizeof(struct nsjail_pasta),
 };
+
+#define MESSAGE nsjail_user_net
 static const struct nsjail_field user_net[] = {
-	GONE_E("backend", backends), GONE_S("ip4"), GONE_S("gw4"),
-	GONE_S("ip6"), GONE_S("gw6"), GONE_S("ns_iface"),
-	GONE_M("rule4", rule_message), GONE_M("rule6", rule_message),
-	GONE_1("pasta", pasta_message), END
+	{ "backend", NSJAIL_ENUM, AT(backend), .names = backends },
+	TEXT("ip4", ip4, "10.255.255.2"), TEXT("gw4", gw4, "10.255.255.1"),
+	TEXT("ip6", ip6, "fc00::2"), TEXT("gw6", gw6, "fc00::1"),
+	TEXT("ns_iface", iface, "eth0"),
+	{ "rule4", NSJAIL_MESSAGE, NSJAIL_REPEATED, AT(rule4),
+	    .message = &net_rule_message },
+	{ "rule6", NSJAIL_MESSAGE, NSJAIL_REPEATED, AT(rule6),
+	    .message = &net_rule_message },
+	{ "pasta", NSJAIL_MESSAGE, AT(pasta),
+	    .message = &nsjail_pasta_message }, END
 };
-static const struct nsjail_message user_net_message = {
-	"UserNet", user_net, sizeof(struct nsjail_given),
+#undef MESSAGE
+const struct nsjail_message nsjail_user_net_message = {
+	"UserNet", user_net, sizeof(struct nsjail_user_net),
 };
-static const struct nsjail_field traffic_rule[] = {
-	GONE_S("src_ip"), GONE_S("dst_ip"), GONE_S("iif"), GONE_S("oif"),
-	GONE_E("proto", protocols), GONE_U("sport"), GONE_U("sport_end"),
-	GONE_U("dport"), GONE_U("dport_end"), GONE_E("action", actions),
-	GONE_E("ip_family", families), END
+
+#define MESSAGE nsjail_route_rule
+static const struct nsjail_field route_rule[] = {
+	TEXT("src_ip", src, ""), TEXT("dst_ip", dst, ""),
+	TEXT("iif", iif, ""), TEXT("oif", oif, ""),
+	{ "proto", NSJAIL_ENUM, AT(proto), .names = rule_protocols },
+	PORT("sport", sport), PORT("sport_end", sport_end),
+	PORT("dport", dport), PORT("dport_end", dport_end),
+	{ "action", NSJAIL_ENUM, AT(action), .names = rule_actions,
+	    .number = NSJAIL_RULE_DROP },
+	{ "ip_family", NSJAIL_ENUM, AT(family), .names = families }, END
 };
-static const struct nsjail_message traffic_rule_message = {
-	"TrafficRule", traffic_rule, sizeof(struct nsjail_given),
+#undef MESSAGE
+static const struct nsjail_message route_rule_message = {
+	"TrafficRule", route_rule, sizeof(struct nsjail_route_rule),
 };
 
 #define MESSAGE nsjail_config
@@ -229,22 +264,36 @@ static const struct nsjail_field config[] = {
 	{ "cgroup_mem_memsw_max", NSJAIL_U64, AT(cgroup_memsw_max) },
 	{ "cgroup_mem_swap_max", NSJAIL_I64, AT(cgroup_swap_max),
 	    .number = -1 },
-	GONE_S("cgroup_mem_mount"), GONE_S("cgroup_mem_parent"),
+	TEXT("cgroup_mem_mount", cgroup_mem_mount,
+	    "/sys/fs/cgroup/memory"),
+	TEXT("cgroup_mem_parent", cgroup_mem_parent, "NSJAIL"),
 	{ "cgroup_pids_max", NSJAIL_U64, AT(cgroup_pids_max) },
-	GONE_S("cgroup_pids_mount"), GONE_S("cgroup_pids_parent"),
+	TEXT("cgroup_pids_mount", cgroup_pids_mount,
+	    "/sys/fs/cgroup/pids"),
+	TEXT("cgroup_pids_parent", cgroup_pids_parent, "NSJAIL"),
 	{ "cgroup_net_cls_classid", NSJAIL_U32, AT(cgroup_classid) },
-	GONE_S("cgroup_net_cls_mount"), GONE_S("cgroup_net_cls_parent"),
+	TEXT("cgroup_net_cls_mount", cgroup_net_cls_mount,
+	    "/sys/fs/cgroup/net_cls"),
+	TEXT("cgroup_net_cls_parent", cgroup_net_cls_parent, "NSJAIL"),
 	{ "cgroup_cpu_ms_per_sec", NSJAIL_U32, AT(cgroup_cpu_ms) },
-	GONE_S("cgroup_cpu_mount"), GONE_S("cgroup_cpu_parent"),
-	GONE_S("cgroupv2_mount"),
+	TEXT("cgroup_cpu_mount", cgroup_cpu_mount,
+	    "/sys/fs/cgroup/cpu"),
+	TEXT("cgroup_cpu_parent", cgroup_cpu_parent, "NSJAIL"),
+	TEXT("cgroupv2_mount", cgroupv2_mount, "/sys/fs/cgroup"),
 	{ "use_cgroupv2", NSJAIL_BOOL, AT(use_cgroupv2) },
 	{ "detect_cgroupv2", NSJAIL_BOOL, AT(detect_cgroupv2) },
 	{ "iface_no_lo", NSJAIL_BOOL, AT(iface_no_lo) },
-	GONE_R("iface_own"), GONE_S("macvlan_iface"), GONE_S("macvlan_vs_ip"),
-	GONE_S("macvlan_vs_nm"), GONE_S("macvlan_vs_gw"),
-	GONE_S("macvlan_vs_ma"), GONE_S("macvlan_vs_mo"),
-	GONE_M("traffic_rule", traffic_rule_message),
-	GONE_1("user_net", user_net_message),
+	{ "iface_own", NSJAIL_STRING, NSJAIL_REPEATED, AT(iface_own) },
+	TEXT("macvlan_iface", macvlan_iface, ""),
+	TEXT("macvlan_vs_ip", vs_ip, "192.168.0.2"),
+	TEXT("macvlan_vs_nm", vs_nm, "255.255.255.0"),
+	TEXT("macvlan_vs_gw", vs_gw, "192.168.0.1"),
+	TEXT("macvlan_vs_ma", vs_ma, ""),
+	TEXT("macvlan_vs_mo", vs_mo, "private"),
+	{ "traffic_rule", NSJAIL_MESSAGE, NSJAIL_REPEATED, AT(traffic_rules),
+	    .message = &route_rule_message },
+	{ "user_net", NSJAIL_MESSAGE, AT(user_net),
+	    .message = &nsjail_user_net_message },
 	{ "exec_bin", NSJAIL_MESSAGE, AT(exec_bin), .message = &exe_message },
 	END
 };

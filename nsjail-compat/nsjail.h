@@ -11,11 +11,21 @@
 
 #include <stdio.h>
 
+#include "net.h"
 #include "nsrun.h"
 #include "plan/plan.h"
 #include "settings.h"
 
 enum { NSJAIL_FAILED = 255 };
+
+/* A directory of a hierarchy of cgroup v1, and what is written to its files. */
+enum { NSJAIL_N_CGROUPS1 = 4 };
+struct nsjail_cgroup1 {
+	const char	*parent;		/* NULL: none */
+	struct {
+		const char *file, *value;	/* file NULL: no more */
+	}		settings[4];
+};
 
 struct nsjail {
 	struct nsrun_arena arena;
@@ -35,6 +45,11 @@ struct nsjail {
 	bool		wants_help, init;
 	int		status_fd;		/* or -1 */
 	const char	*peer;			/* for the log: whose jail */
+
+	/* What the plan does not hold: for the guard. */
+	struct nsjail_net net;
+	struct nsjail_cgroup1 cgroups1[NSJAIL_N_CGROUPS1];
+	bool		guarded;
 
 	struct nsjail_log {
 		int	fd;
@@ -66,7 +81,7 @@ extern const struct nsjail_option nsjail_options[];	/* name NULL ends */
 nsjail_handler nsjail_do_field, nsjail_do_unset, nsjail_do_mode, nsjail_do_cap;
 nsjail_handler nsjail_do_limit, nsjail_do_map, nsjail_do_mount, nsjail_do_root;
 nsjail_handler nsjail_do_proc, nsjail_do_log, nsjail_do_config, nsjail_do_time;
-nsjail_handler nsjail_do_exec, nsjail_do_own, nsjail_do_refused;
+nsjail_handler nsjail_do_exec, nsjail_do_own, nsjail_do_user_net;
 
 enum nsjail_mount_options {
 	NSJAIL_BIND_RO, NSJAIL_BIND_RW, NSJAIL_TMPFS, NSJAIL_MOUNT,
@@ -123,6 +138,16 @@ int nsjail_plan_limits(struct nsjail *n, struct nsrun_plan *plan);
 int nsjail_plan_filter(struct nsjail *n, struct nsrun_plan *plan);
 /* A limit of the address space under which this program is known to fail. */
 void nsjail_doubt_memory(const struct nsjail *n, const struct nsrun_plan *plan);
+int nsjail_plan_cgroups(struct nsjail *n, struct nsrun_plan *plan);
+int nsjail_plan_net(struct nsjail *n, struct nsrun_plan *plan);
+int nsjail_plan_user_net(struct nsjail *n, struct nsjail_net *net);
+/* Refuse a name that no interface can have. */
+int nsjail_check_iface(struct nsjail *n, const char *field, const char *name);
+
+/* cgroup1.c: PARENT/NSJAIL.PID of each, with pid in it; and away with them. */
+int nsjail_cgroups1_make(const struct nsjail *n, pid_t pid,
+    struct nsrun_err *err);
+void nsjail_cgroups1_remove(const struct nsjail *n, pid_t pid);
 
 /* run.c, listen.c: the status to exit with. */
 int nsjail_listen(struct nsjail *n, const struct nsrun_plan *plan);

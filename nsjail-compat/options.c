@@ -159,14 +159,21 @@ nsjail_do_unset(struct nsjail *n, const struct nsjail_option *o,
 	return 0;
 }
 
+/* With all that user_net {} leaves out. */
 int
-nsjail_do_refused(struct nsjail *n, const struct nsjail_option *o,
+nsjail_do_user_net(struct nsjail *n, const struct nsjail_option *o,
     const char *value)
 {
 	const struct nsjail_field *f;
+	struct nsjail_user_net **net = place(n, o->field, &f);
 
 	(void)value;
-	place(n, o->field, &f);
+	if (*net)
+		return 0;
+	*net = nsrun_arena_alloc(&n->arena, sizeof **net);
+	if (!*net)
+		return nsjail_nomem(n);
+	nsjail_message_init(&nsjail_user_net_message, *net);
 	return 0;
 }
 

@@ -251,6 +251,7 @@ nsjail_plan(struct nsjail *n, struct nsrun_plan *plan)
 		return -1;
 	set_process(n, plan);
 	if (nsjail_plan_ids(n, plan) < 0 || nsjail_plan_limits(n, plan) < 0 ||
+	    nsjail_plan_cgroups(n, plan) < 0 || nsjail_plan_net(n, plan) < 0 ||
 	    nsjail_plan_mounts(n, plan) < 0 || set_environment(n, plan) < 0 ||
 	    set_cwd(n, plan) < 0 || set_command(n, plan) < 0)
 		return -1;

@@ -55,7 +55,7 @@ add_ranges(struct nsjail *n, struct nsrun_plan *plan, bool user,
 		if (parse_id(n, v[i].inside, user, &r.inside) < 0 ||
 		    parse_id(n, v[i].outside, user, &r.outside) < 0)
 			return -1;
-		if (i > 0 && v[i].newidmap != v[0].newidmap && geteuid())
+		if (i > 0 && v[i].newidmap != v[0].newidmap)
 			return nsjail_refuse(n, user ? "user" : "group",
 			    "newuidmap(1) and newgidmap(1) give all lines or"
 			    " none", v[i].inside);

@@ -103,7 +103,9 @@ nsjail_plan_proc(struct nsjail *n, struct nsrun_plan *plan)
 	text = nsrun_file_read("/proc/self/mountinfo", MOUNTINFO_MAX);
 	sources = calloc(n_sources, sizeof *sources);
 	for (size_t i = 0; sources && i < n_sources; i++)
-		if (plan->mounts.v[i].kind == NSRUN_MOUNT_BIND)
+		/* Below a file there is nothing. */
+		if (plan->mounts.v[i].kind == NSRUN_MOUNT_BIND &&
+		    !S_ISREG(plan->mounts.v[i].type))
 			sources[i] = realpath(plan->mounts.v[i].source, NULL);
 	left = text;
 	if (!text || !sources)

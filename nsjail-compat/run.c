@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/sys.h"
+#include "guard.h"
 #include "nsjail.h"
 #include "run/run.h"
 #include "run/status.h"
@@ -160,6 +161,12 @@ int
 nsjail_fail(struct nsjail *n)
 {
 	nsjail_log_err(n, NSJAIL_WHERE("runChild"));
+	if (n->err.step == NSRUN_STEP_CGROUP && n->config.use_cgroupv2 &&
+	    !nsjail_field_given(&nsjail_config_message, &n->config,
+	    "cgroupv2_mount"))
+		nsjail_log(n, NSJAIL_FATAL, NSJAIL_WHERE("runChild"),
+		    "--cgroupv2_mount names another directory; nsjail takes"
+		    " /sys/fs/cgroup, as root");
 	/* The line, and its number, that others look for. */
 	nsjail_log(n, NSJAIL_ERROR, "runChild():486",
 	    "Launching child process failed");
@@ -168,11 +175,12 @@ nsjail_fail(struct nsjail *n)
 }
 
 static int
-execute(struct nsjail *n, struct nsrun_run *run)
+execute(struct nsjail *n, struct nsrun_run *run, struct nsjail_guard *guard)
 {
 	nsjail_log(n, NSJAIL_INFO, NULL, "Executing '%s' for '%s'",
 	    run->plan->process.file, n->peer);
-	if (nsrun_launch(run, &n->err) < 0 || nsrun_supervise(run,
+	if (nsrun_launch(run, &n->err) < 0 ||
+	    nsjail_guard_start(n, run, guard) < 0 || nsrun_supervise(run,
 	    NSRUN_STATE_RUNNING, &n->err) < 0)
 		return -1;
 	nsrun_status_started(n->status_fd, run);
@@ -183,6 +191,7 @@ static int
 run_once(struct nsjail *n, const struct nsrun_plan *plan, int signal_fd,
     const sigset_t *mask, bool *ends)
 {
+	struct nsjail_guard guard = NSJAIL_GUARD_INIT;
 	struct nsrun_run run;
 	int status;
 
@@ -191,7 +200,7 @@ run_once(struct nsjail *n, const struct nsrun_plan *plan, int signal_fd,
 	run.caller_mask = mask;
 	run.on_signal = on_signal;
 	run.on_signal_data = n;
-	if (execute(n, &run) < 0) {
+	if (execute(n, &run, &guard) < 0) {
 		*ends = true;
 		status = run.stop_signal ? 128 + run.stop_signal :
 		    nsjail_fail(n);
@@ -201,6 +210,7 @@ run_once(struct nsjail *n, const struct nsrun_plan *plan, int signal_fd,
 		nsrun_status_exited(n->status_fd, &run);
 	}
 	nsrun_run_wait_janitor(&run);
+	nsjail_guard_end(n, &run, &guard);
 	nsrun_run_deinit(&run);
 	return status;
 }

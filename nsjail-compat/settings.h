@@ -55,6 +55,48 @@ struct nsjail_exe {
 	bool		exec_fd;
 };
 
+/* Of user_net: what nsjail's own stack is told, and what pasta(1) can do. */
+struct nsjail_net_rule {
+	struct nsjail_given given;
+	int		direction, action, proto;
+	const char	*src_ip, *dst_ip, *redirect_ip;
+	uint32_t	sport, sport_end, dport, dport_end, redirect_port;
+};
+enum { NSJAIL_GUEST_TO_HOST, NSJAIL_HOST_TO_GUEST };
+enum nsjail_net_action {
+	NSJAIL_NET_DROP, NSJAIL_NET_REJECT, NSJAIL_NET_ALLOW,
+	NSJAIL_NET_REDIRECT, NSJAIL_NET_SOCKS5, NSJAIL_NET_CONNECT,
+};
+enum nsjail_proto {
+	NSJAIL_ANY, NSJAIL_TCP, NSJAIL_UDP, NSJAIL_ICMP, NSJAIL_ICMPV6,
+};
+
+struct nsjail_pasta {
+	struct nsjail_given given;
+	bool		nat, tcp, udp, icmp, ip4, ip6;
+	bool		dhcp, dhcpv6, ra, dns, map_gw;
+	const char	*mask4, *mask6, *dns_forward;
+	const char	*tcp_in, *udp_in, *tcp_out, *udp_out;
+};
+
+struct nsjail_user_net {
+	struct nsjail_given given;
+	int		backend;
+	const char	*ip4, *gw4, *ip6, *gw6, *iface;
+	struct nsjail_list rule4, rule6;	/* struct nsjail_net_rule */
+	struct nsjail_pasta *pasta;		/* NULL: none */
+};
+enum { NSJAIL_NSTUN, NSJAIL_PASTA };
+
+/* A rule of the kernel's routing policy. */
+struct nsjail_route_rule {
+	struct nsjail_given given;
+	const char	*src, *dst, *iif, *oif;
+	int		proto, action, family;
+	uint32_t	sport, sport_end, dport, dport_end;
+};
+enum { NSJAIL_RULE_DROP = 1, NSJAIL_RULE_REJECT, NSJAIL_RULE_ALLOW };
+
 enum nsjail_mode { NSJAIL_LISTEN, NSJAIL_ONCE, NSJAIL_RERUN, NSJAIL_EXECVE };
 enum nsjail_level {
 	NSJAIL_DEBUG, NSJAIL_INFO, NSJAIL_WARNING, NSJAIL_ERROR, NSJAIL_FATAL,
@@ -107,7 +149,16 @@ struct nsjail_config {
 	uint64_t	cgroup_mem_max, cgroup_memsw_max, cgroup_pids_max;
 	int64_t		cgroup_swap_max;	/* bytes; -1: none */
 	uint32_t	cgroup_cpu_ms, cgroup_classid;
+	const char	*cgroup_mem_mount, *cgroup_mem_parent;
+	const char	*cgroup_pids_mount, *cgroup_pids_parent;
+	const char	*cgroup_net_cls_mount, *cgroup_net_cls_parent;
+	const char	*cgroup_cpu_mount, *cgroup_cpu_parent;
+	const char	*cgroupv2_mount;
 	bool		use_cgroupv2, detect_cgroupv2, seccomp_unotify;
+	struct nsjail_list iface_own;		/* const char * */
+	const char	*macvlan_iface, *vs_ip, *vs_nm, *vs_gw, *vs_ma, *vs_mo;
+	struct nsjail_list traffic_rules;	/* struct nsjail_route_rule */
+	struct nsjail_user_net *user_net;	/* NULL: none */
 };
 
 enum nsjail_type {
@@ -145,6 +196,8 @@ struct nsjail_message {
 extern const struct nsjail_message nsjail_config_message;
 extern const struct nsjail_message nsjail_mount_message;
 extern const struct nsjail_message nsjail_idmap_message;
+extern const struct nsjail_message nsjail_user_net_message;
+extern const struct nsjail_message nsjail_pasta_message;
 
 /* A message of the table with every default in it. */
 void nsjail_message_init(const struct nsjail_message *message, void *at);

@@ -200,6 +200,17 @@ within "nsrun.3: members" "$(sed -n '/^struct nsrun_[a-z]* {/,/^};/p' \
 within "nsrun.3: names of options" "$(table "$srcdir"/lib/host/request.c \
 	'nsrun_request_words\[\] = {' '^};')" "$man"/nsrun.3
 
+# nsrun-from-bwrap(7): all that bubblewrap has, and nothing of ours.
+cp "$top_builddir"/helper/oc-bwrap "$work"/oc-bwrap || exit 99
+same "nsrun-from-bwrap.7: options" \
+	"$(section nsrun-from-bwrap.7 OPTIONS | grep '^\.It Fl' |
+		sed 's/ Ta .*//' | tr ' ' '\n' | sed -n 's/^-\([a-z]\)/--\1/p')" \
+	"$("$work"/oc-bwrap --help | sed -n 's/^ *\(--[a-z0-9-]*\).*/\1/p' |
+		grep -vx -e --netns -e --forward-signals -e --rlimit \
+		-e --kill-on-exit -e --pty -e --noexec -e --uid-map \
+		-e --gid-map -e --strict-destinations \
+		-e --json-status-extended)"
+
 prepare_project() {
 	as "$1" sh -c 'mkdir -p .git/hooks ../data &&
 		echo forty-two >../data/input &&
@@ -278,7 +289,6 @@ compile_programs() {
 	fi
 	return 1
 }
-examples oc-nsrun.1
 compile_programs && compiled=y || compiled=
 
 for caller in $callers; do
@@ -288,7 +298,11 @@ for caller in $callers; do
 	}
 	ok "$caller: a project" prepare_project $caller
 	check_records $caller
-	run_examples $caller
+	for page in oc-nsrun.1 nsrun-from-bwrap.7; do
+		(set +f; rm -f "$work"/example.*)
+		examples $page
+		run_examples $caller
+	done
 	[ $compiled ] || continue
 	status "$caller: the first program of nsrun.3" 7 as $caller \
 		env LD_LIBRARY_PATH="$work" "$work"/program.1 . sh -c 'exit 7'

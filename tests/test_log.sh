@@ -30,6 +30,16 @@ for line in open(sys.argv[1]):
 	like "$caller: the status" "$(tail -n 1 "$log")" '*"status": 3*'
 	: >"$log"; logged OPENCLAUDIA_TRUST_MCP_SERVERS=a/b $run --profile mcp-stdio --server a/b -- true
 	like "$caller: trust in a server" "$(cat "$log")" '*"kind": "server", "name": "a/b"*'
+	if command -v git >/dev/null; then
+		as "$caller" git init -q repository
+		: >"$log"; logged $run --profile git-worktree --project repository -- git add . >/dev/null
+		like "$caller: a repository that git writes" "$(cat "$log")" '*"kind": "repository", "name": "'"$p"'/repository/.git", "access": "read-write"*'
+		: >"$log"; logged $run --profile git-worktree --project repository -- git status >/dev/null
+		unlike "$caller: ... and one that it reads" "$(cat "$log")" '*"kind": "repository"*'
+		as "$caller" rm -rf repository
+	else
+		skip "$caller: a repository that git writes" "git is not here"
+	fi
 	: >"$log"; logged $run --timeout 300ms -- sleep 60
 	is "$caller: a deadline" "$(events)" "preflight start cancellation termination "
 	like "$caller: ... by name" "$(cat "$log")" '*"by": "deadline"*"status": 124*'

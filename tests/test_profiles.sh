@@ -48,10 +48,9 @@ for caller in $callers; do
 		quality-gate 300 yes c 300
 		document-parser 30 no no 300
 		mcp-stdio 0 no no unlimited
-		git-worktree 30 no no 300
 	END
 	more=
-	for profile in document-parser git-worktree; do
+	for profile in document-parser; do
 		status "$caller: $profile has no network to ask for" 125 in_profile $profile --network isolated -- true
 	done
 	mkdir -p "$p/sub"

@@ -85,6 +85,10 @@ add_new(struct registered **added, const char *id,
 		return nsrun_err_nomem(err, "session");
 	r->temp = (struct nsrun_temp)NSRUN_TEMP_INIT;
 	r->n_users = 1;
+	if (nsrun_identity_record(grants, err) < 0) {
+		free(r);
+		return -1;
+	}
 	if (grants->host_temp) {
 		nsrun_identity_expect(grants, &uid, &gid);
 		if (nsrun_temp_make(&r->temp, uid, gid, err) < 0) {

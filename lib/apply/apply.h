@@ -29,10 +29,12 @@ struct nsrun_child {
 	int	masks_fd;	/* what is mounted over masks; or -1 */
 	int	pins_fd;	/* a tree of `pins_of`, out of reach; or -1 */
 	const char *pins_of;
+	unsigned int n_pin_trees;
 	size_t	absents_end;	/* up to where stubs were asked for */
 	bool	absents_barred;	/* where nobody can make what is not there */
 	int	janitor_fd;	/* socket to it, once there is one; or -1,
 				   or NSRUN_NO_JANITOR: not any more */
+	bool	is_watched;	/* it has what it needs to mend masks */
 	unsigned int n_own_devs;
 	int	dir_fd;		/* of the last target's parent; -1: none */
 	bool	dir_own;	/* the plan may make things there */

@@ -38,6 +38,9 @@ int
 nsrun_apply_ids(const struct nsrun_prep *prep, struct nsrun_err *err)
 {
 	const struct nsrun_identity *who = &prep->plan->identity;
+	/* Of the first namespace, where the tree is made, it is the root. */
+	uid_t uid = who->lock_namespaces && who->sets_ids_first ? 0 : who->uid;
+	gid_t gid = who->lock_namespaces && who->sets_ids_first ? 0 : who->gid;
 
 	if (who->sets_groups && syscall(SYS_setgroups, who->n_groups,
 	    who->groups) < 0)
@@ -46,9 +49,9 @@ nsrun_apply_ids(const struct nsrun_prep *prep, struct nsrun_err *err)
 		return 0;
 	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0)
 		return failed(err, "PR_SET_KEEPCAPS");
-	if (syscall(SYS_setresgid, who->gid, who->gid, who->gid) < 0)
+	if (syscall(SYS_setresgid, gid, gid, gid) < 0)
 		return failed(err, "setresgid");
-	if (syscall(SYS_setresuid, who->uid, who->uid, who->uid) < 0)
+	if (syscall(SYS_setresuid, uid, uid, uid) < 0)
 		return failed(err, "setresuid");
 	return 0;
 }

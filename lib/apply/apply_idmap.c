@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,6 +37,38 @@ write_map(const struct nsrun_prep *prep, const char *name, const char *text,
 	return 0;
 }
 
+static int
+write_own(const struct nsrun_prep *prep, int which, struct nsrun_err *err)
+{
+	/* Denied setgroups is inherited. */
+	if ((which == 0 || prep->plan->identity.sets_ids_first) &&
+	    write_map(prep, "self/setgroups", "deny", err) < 0)
+		return -1;
+	if (write_map(prep, "self/uid_map", prep->uid_maps[which], err) < 0 ||
+	    write_map(prep, "self/gid_map", prep->gid_maps[which], err) < 0)
+		return -1;
+	return 0;
+}
+
+/*
+ * The second one of a key of an ordinary user's, whose supervisor is not root:
+ * its ids are ours by now. While these files are to be ours, what has the key's
+ * ids could look into us; but that is in sandboxes, and sees no pid of ours.
+ */
+static int
+write_key(const struct nsrun_prep *prep, struct nsrun_err *err)
+{
+	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_IDMAP, "PR_SET_DUMPABLE",
+		    NULL, NULL);
+	if (write_own(prep, 1, err) < 0)
+		return -1;
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return nsrun_err_sys(err, NSRUN_STEP_IDMAP, "PR_SET_DUMPABLE",
+		    NULL, NULL);
+	return 0;
+}
+
 /*
  * A caller that left uid 0 is not dumpable, and stays so: whoever has the ids
  * that it took on could look into root's memory and take root's descriptors.
@@ -46,22 +79,18 @@ static int
 write_maps(const struct nsrun_prep *prep, int which, struct nsrun_err *err)
 {
 	struct nsrun_message ask = { .kind = NSRUN_MESSAGE_MAP, .map = which };
+	const struct nsrun_identity *who = &prep->plan->identity;
 
-	if (prep->plan->identity.leaves_root ||
-	    prep->plan->identity.asks_for_maps) {
+	if (which && who->asks_for_maps && who->sets_ids_first)
+		return write_key(prep, err);
+	if (who->leaves_root || who->asks_for_maps) {
 		if (nsrun_child_say(prep, &ask) < 0 ||
 		    nsrun_child_wait(prep) < 0)
 			return nsrun_err_sys(err, NSRUN_STEP_IDMAP, "maps",
 			    "the supervisor", NULL);
 		return 0;
 	}
-	/* Denied setgroups is inherited. */
-	if (which == 0 && write_map(prep, "self/setgroups", "deny", err) < 0)
-		return -1;
-	if (write_map(prep, "self/uid_map", prep->uid_maps[which], err) < 0 ||
-	    write_map(prep, "self/gid_map", prep->gid_maps[which], err) < 0)
-		return -1;
-	return 0;
+	return write_own(prep, which, err);
 }
 
 /* Must: be in a user namespace without maps. */

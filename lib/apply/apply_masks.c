@@ -19,13 +19,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "apply/masks.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/sys.h"
 
 /* In the first tmpfs, beside the new root. */
-static const char masks[] = "masks", tree[] = "tree";
-static const char empty[] = "empty", nothing[] = "nothing";
+static const char masks[] = "masks";
+static const char empty[] = nsrun_masks_empty, nothing[] = nsrun_masks_nothing;
 /* Nobody can make that: the root is read-only in the end. */
 static const char nowhere[] = "/.masked/absent";
 
@@ -62,7 +63,7 @@ nsrun_mask_prepare(const struct nsrun_prep *prep, struct nsrun_child *child,
 	if (fd < 0)
 		return nsrun_mount_failed(m, "open", err);
 	child->masks_fd = fd;
-	if (mkdirat(fd, empty, 0555) < 0 || mkdirat(fd, tree, 0700) < 0)
+	if (mkdirat(fd, empty, 0555) < 0)
 		return nsrun_mount_failed(m, "mkdir", err);
 	if (symlinkat(nowhere, fd, nothing) < 0)
 		return nsrun_mount_failed(m, "symlink", err);
@@ -152,6 +153,10 @@ make_stubs(const struct nsrun_prep *prep, struct nsrun_child *child, int dir,
 	child->absents_barred = errno == EROFS;
 	if (child->absents_barred)
 		return 0;
+	if (errno == E2BIG)
+		return nsrun_err_rule(err, NSRUN_STEP_MASK, "is one absent name"
+		    " too many: mask a directory that would hold them",
+		    i < mounts->n ? mounts->v[i].target : m->target, NULL);
 	return nsrun_err_sys(err, NSRUN_STEP_MASK, "create", i < mounts->n ?
 	    mounts->v[i].target : m->target, NULL);
 }
@@ -194,6 +199,16 @@ nsrun_mount_absent(const struct nsrun_prep *prep, struct nsrun_child *child,
 	return put_over(child, m, fd, st.st_mode, err);
 }
 
+void
+nsrun_masks_tree_name(char name[NSRUN_MASKS_TREE_SIZE], unsigned int i)
+{
+	static const char first[] = "tree-00000000";
+
+	memcpy(name, first, sizeof first);
+	for (char *s = name + sizeof first - 2; i; s--, i /= 10)
+		*s = (char)('0' + i % 10);
+}
+
 /* The tree that is mounted at m's source once more, out of reach. */
 static int
 need_tree(struct nsrun_child *child, const struct nsrun_mount *m,
@@ -202,6 +217,7 @@ need_tree(struct nsrun_child *child, const struct nsrun_mount *m,
 	const struct nsrun_mount root = {
 		.target = m->source, .flags = NSRUN_MOUNT_EXACT,
 	};
+	char name[NSRUN_MASKS_TREE_SIZE];
 	nsrun_autoclose int fd = -1;
 
 	if (child->pins_of && !strcmp(child->pins_of, m->source))
@@ -214,13 +230,11 @@ need_tree(struct nsrun_child *child, const struct nsrun_mount *m,
 	    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	if (child->pins_fd < 0)
 		return nsrun_mount_failed(m, "open_tree", err);
-	/* Over the last one, which is of no more use but to be there. */
-	nsrun_fd_close(&fd);
-	fd = openat(child->masks_fd, tree, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return nsrun_mount_failed(m, "open", err);
-	if (sys_move_mount(child->pins_fd, "", fd, "",
-	    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+	nsrun_masks_tree_name(name, child->n_pin_trees++);
+	if (mkdirat(child->masks_fd, name, 0700) < 0)
+		return nsrun_mount_failed(m, "mkdir", err);
+	if (sys_move_mount(child->pins_fd, "", child->masks_fd, name,
+	    MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return nsrun_mount_failed(m, "move_mount", err);
 	child->pins_of = m->source;
 	return 0;

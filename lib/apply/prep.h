@@ -111,8 +111,9 @@ struct nsrun_returned {
 };
 
 /*
- * What the child asks of the janitor, with a descriptor: the new root's tmpfs,
- * first of all, or the directory where to make `name`, or what to hold.
+ * What the child asks of the janitor, with a descriptor: first of all pid 1's
+ * pidfd or, without a pid namespace, the new root's tmpfs; then the directory
+ * where to make `name`, or what to hold.
  */
 struct nsrun_stub_request {
 	enum {
@@ -123,6 +124,7 @@ struct nsrun_stub_request {
 		NSRUN_STUB_USER,	/* its first user namespace */
 		NSRUN_STUB_MOUNTS,	/* its mount namespace */
 		NSRUN_STUB_MASKS,	/* what is mounted over masks */
+		NSRUN_STUB_TREE,	/* mount's, a root that is written */
 		NSRUN_STUB_ABSENT,	/* the directory of mounts' names */
 	}		what;
 	mode_t		mode;		/* with S_IFDIR, S_IFREG or

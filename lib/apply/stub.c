@@ -58,12 +58,28 @@ ask(struct nsrun_child *child, const struct nsrun_stub_request *request,
 	return ask_about(child, request, fd, &mount);
 }
 
+/*
+ * Pid 1 of a pid namespace takes everything inside along, so its end is the
+ * end. Without one it is that of the mounts.
+ */
+static int
+tell_of_end(const struct nsrun_prep *prep, struct nsrun_child *child)
+{
+	struct nsrun_stub_request request = { .what = NSRUN_STUB_ROOT };
+	nsrun_autoclose int init = -1;
+
+	if (!(prep->plan->namespaces & CLONE_NEWPID))
+		return ask(child, &request, child->base_fd);
+	init = sys_pidfd_open(getpid());
+	request.what = NSRUN_STUB_INIT;
+	return init < 0 ? -1 : ask(child, &request, init);
+}
+
 /* Have one started, the first time. */
 static int
 need_janitor(const struct nsrun_prep *prep, struct nsrun_child *child)
 {
 	const struct nsrun_message message = { .kind = NSRUN_MESSAGE_JANITOR };
-	const struct nsrun_stub_request root = { .what = NSRUN_STUB_ROOT };
 	int ends[2], rc;
 
 	if (child->janitor_fd >= 0)
@@ -80,7 +96,7 @@ need_janitor(const struct nsrun_prep *prep, struct nsrun_child *child)
 	nsrun_fd_close(&ends[1]);
 	if (rc < 0 || nsrun_child_wait(prep) < 0)
 		return -1;
-	return ask(child, &root, child->base_fd);
+	return tell_of_end(prep, child);
 }
 
 /* A read-only place says more than whose it is, and mkdir(2) says it first. */
@@ -95,33 +111,55 @@ why_not(int dir)
 	return -1;
 }
 
+/* Roots that are written, as they are seen inside. */
+static int
+tell_of_trees(const struct nsrun_prep *prep, struct nsrun_child *child)
+{
+	const struct nsrun_mounts *mounts = &prep->plan->mounts;
+
+	for (size_t i = 0; i < mounts->n; i++) {
+		const struct nsrun_mount *m = &mounts->v[i];
+		const struct nsrun_stub_request request = {
+			.what = NSRUN_STUB_TREE, .mount = i,
+		};
+		nsrun_autoclose int fd = -1;
+
+		if (m->kind != NSRUN_MOUNT_BIND || m->flags &
+		    NSRUN_MOUNT_RDONLY || !(m->flags & NSRUN_MOUNT_GRANT))
+			continue;
+		fd = nsrun_target_open(child, m);
+		if (fd < 0 || ask(child, &request, fd) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /*
- * Pid 1 of a pid namespace takes everything inside along, so its end is the
- * end. It is told of now, when we are that, and before anything is made. The
- * user namespace owns our mounts: who enters both can mount a mask again.
+ * It is told before anything is made. The user namespace owns our mounts: who
+ * enters both can mount a mask again.
  */
 int
 nsrun_stub_watch(const struct nsrun_prep *prep, struct nsrun_child *child)
 {
-	struct nsrun_stub_request request = { .what = NSRUN_STUB_INIT };
-	nsrun_autoclose int init = -1, user = -1, mounts = -1;
+	struct nsrun_stub_request request = { .what = NSRUN_STUB_MOUNTS };
+	nsrun_autoclose int user = -1, mounts = -1;
 
-	if (child->janitor_fd >= 0)
+	if (child->is_watched)
 		return 0;
-	init = sys_pidfd_open(getpid());
 	user = openat(prep->proc_fd, "self/ns/user", O_RDONLY | O_CLOEXEC);
 	mounts = openat(prep->proc_fd, "self/ns/mnt", O_RDONLY | O_CLOEXEC);
-	if (init < 0 || user < 0 || mounts < 0 ||
-	    need_janitor(prep, child) < 0 || ask(child, &request, init) < 0)
-		return -1;
-	request.what = NSRUN_STUB_MOUNTS;
-	if (ask(child, &request, mounts) < 0)
+	if (user < 0 || mounts < 0 || need_janitor(prep, child) < 0 ||
+	    ask(child, &request, mounts) < 0)
 		return -1;
 	request.what = NSRUN_STUB_USER;
 	if (ask(child, &request, user) < 0)
 		return -1;
 	request.what = NSRUN_STUB_MASKS;
-	return ask(child, &request, child->masks_fd);
+	if (ask(child, &request, child->masks_fd) < 0 ||
+	    tell_of_trees(prep, child) < 0)
+		return -1;
+	child->is_watched = true;
+	return 0;
 }
 
 int

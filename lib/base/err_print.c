@@ -118,7 +118,7 @@ static const struct {
 	    "a container that covers parts of /proc forbids a new procfs; run"
 	    " it with an unmasked /proc (docker: --security-opt systempaths="
 	    "unconfined)" },
-	{ NSRUN_STEP_NETWORK, 0, NULL,
+	{ NSRUN_STEP_NETWORK, 0, "RTM_NEWLINK",
 	    "this host refuses a loopback device in a new network namespace;"
 	    " --network denied can do without" },
 	{ NSRUN_STEP_EXEC, ENOENT, "interpreter",

@@ -18,7 +18,6 @@
 #include "host/identity.h"
 #include "host/server.h"
 #include "host/session.h"
-#include "host/setid.h"
 #include "host/site.h"
 #include "host/stdio.h"
 #include "policy/embedded.h"
@@ -174,7 +173,7 @@ has_root_files(const struct nsrun_identity *who,
 
 /*
  * A set-ID bit on such a file would be an escape: a second filter keeps it from
- * being made, and no file may have it already.
+ * being made, and the scan refuses a file that has it already.
  */
 static int
 guard_root_files(struct nsrun_build *b)
@@ -182,19 +181,8 @@ guard_root_files(struct nsrun_build *b)
 	const struct nsrun_identity *who = &b->plan->identity;
 	bool any = false;
 
-	/* Only root has any, and then the overlay is to be there. */
-	if (geteuid() == 0 && nsrun_build_overlay_take(b) < 0)
-		return -1;
-	for (size_t i = 0; i < b->n_roots; i++) {
-		if (!has_root_files(who, &b->roots[i]))
-			continue;
-		any = true;
-		if (who->host_uid == 0 || nsrun_identity_maps(who,
-		    &b->roots[i].pin))
-			if (nsrun_setid_check(b->roots[i].pin.fd,
-			    b->roots[i].path, b->err) < 0)
-				return -1;
-	}
+	for (size_t i = 0; i < b->n_roots; i++)
+		any |= has_root_files(who, &b->roots[i]);
 	if (!any && who->host_uid != 0 && who->host_gid != 0)
 		return 0;
 	/* Who has namespaces inside could give files capabilities, too. */
@@ -310,7 +298,7 @@ add_tree(struct nsrun_build *b)
 	    nsrun_build_credentials(b) < 0)
 		return -1;
 	if (nsrun_build_roots(b) < 0 || nsrun_build_git(b) < 0 ||
-	    nsrun_build_masks(b) < 0)
+	    nsrun_build_walk(b) < 0 || nsrun_build_masks(b) < 0)
 		return -1;
 	/* With all that covers a place: it looks at what can be reached. */
 	return nsrun_build_scan(b);
@@ -436,6 +424,7 @@ fill(struct nsrun_build *b)
 		nsrun_fd_close(&b->roots[i].pin.fd);
 	nsrun_overlay_cancel(&b->overlay_maker);
 	nsrun_fd_close(&b->lower_fd);
+	nsrun_build_walk_deinit(b);
 	nsrun_session_free(b->own_session);
 	return rc;
 }

@@ -14,6 +14,8 @@
 #include "host/session.h"
 #include "plan/plan.h"
 
+struct nsrun_build_trees;
+
 struct nsrun_build {
 	struct nsrun_plan		*plan;
 	const struct nsrun_profile	*profile;
@@ -41,6 +43,9 @@ struct nsrun_build {
 	const char			**git_objects;	/* directories: git
 							   adds and unlinks */
 	size_t				n_git_objects;
+	struct nsrun_words		git_links;	/* where the index has
+							   repositories */
+	struct nsrun_build_trees	*trees;		/* that are writable */
 	struct nsrun_words		toolchains;	/* that are shown */
 	const char			*home_layer;	/* beneath it; NULL */
 	int				layer_fd;	/* its; borrowed */
@@ -80,6 +85,9 @@ int nsrun_build_toolchains(struct nsrun_build *b);
 int nsrun_build_overlay(struct nsrun_build *b);
 int nsrun_build_overlay_take(struct nsrun_build *b);
 int nsrun_build_overlay_root(struct nsrun_build *b, struct nsrun_granted *root);
+/* What of a tree is the host's own, also beneath the overlay; borrowed. */
+int nsrun_build_host_fd(const struct nsrun_build *b,
+    const struct nsrun_mount *m);
 /* build_roots.c: the granted roots and controls. */
 int nsrun_build_open_roots(struct nsrun_build *b);
 int nsrun_build_roots(struct nsrun_build *b);
@@ -88,8 +96,17 @@ int nsrun_build_masks(struct nsrun_build *b);
 int nsrun_build_cwd(struct nsrun_build *b);
 /* build_cgroup.c: what of its limits a cgroup keeps; after the roots. */
 int nsrun_build_cgroup(struct nsrun_build *b);
-/* build_scan.c: what writable roots hold, when the rest of the tree stands. */
+/*
+ * build_scan.c: what writable roots hold. They are walked before the masks,
+ * which want to know of repositories, and judged when the rest of the tree
+ * stands.
+ */
+int nsrun_build_walk(struct nsrun_build *b);
+/* What of them is called .git, and how the command meets it so far. */
+int nsrun_build_each_git(const struct nsrun_build *b, int (*take)(void *to,
+    const char *path, enum nsrun_exposure exposure), void *to);
 int nsrun_build_scan(struct nsrun_build *b);
+void nsrun_build_walk_deinit(struct nsrun_build *b);
 
 /* build_git_command.c: is the command git itself? Before the roots. */
 int nsrun_build_git_command(struct nsrun_build *b);

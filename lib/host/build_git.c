@@ -202,7 +202,8 @@ fill(struct nsrun_build *b, const struct nsrun_gitview *v)
 	    add_names(b, v->dir_fd, v->dir, own_names, N_NAMES(own_names)) <
 	    0 || add_shared_index(b, v) < 0)
 		return -1;
-	if (v->common != v->dir && add_linked(b, v) < 0)
+	if ((v->common != v->dir && add_linked(b, v) < 0) ||
+	    nsrun_build_git_keep_links(b, v) < 0)
 		return -1;
 	return v->is_linked ? nsrun_build_git_link(b, v) : 0;
 }
@@ -277,6 +278,8 @@ add_none(struct nsrun_build *b, const struct nsrun_gitview *v)
 {
 	if (!v->worktree)
 		return 0;	/* the project itself is the repository */
+	if (nsrun_build_git_keep_links(b, v) < 0)
+		return -1;
 	if (v->is_linked)
 		return nsrun_build_add(b, NSRUN_MOUNT_MASK, NSRUN_MOUNT_EXACT,
 		    NULL, nsrun_build_text(b, "%s/.git", v->worktree));
@@ -300,7 +303,7 @@ mask_absent(struct nsrun_build *b)
 	    b->project->path, NULL) : 0;
 }
 
-/* By the root's own descriptor, which is the plan's by now. */
+/* By the root's own descriptor, and beneath an overlay: it is not written. */
 int
 nsrun_build_git_open(struct nsrun_build *b, struct nsrun_gitview *view,
     const struct nsrun_granted *root)
@@ -311,10 +314,35 @@ nsrun_build_git_open(struct nsrun_build *b, struct nsrun_gitview *view,
 		if (mounts->v[i].flags & NSRUN_MOUNT_GRANT &&
 		    !strcmp(mounts->v[i].target, root->path))
 			return nsrun_gitview_open_at(view, &b->plan->arena,
-			    root->path, mounts->v[i].flags & NSRUN_MOUNT_MADE ?
-			    b->lower_fd : mounts->v[i].pin.fd, b->err);
+			    root->path, nsrun_build_host_fd(b,
+			    &mounts->v[i]), b->err);
 	return nsrun_err_rule(b->err, NSRUN_STEP_PLAN,
 	    "is a root that is not in the plan", root->path, NULL);
+}
+
+/*
+ * A root that is written is no bare repository: masks keep what is there, but
+ * not a file commondir from being made, which would lead the host's git away.
+ */
+static int
+check_roots(struct nsrun_build *b)
+{
+	const struct nsrun_mounts *mounts = &b->plan->mounts;
+
+	for (size_t i = 0; i < mounts->n; i++) {
+		const struct nsrun_mount *m = &mounts->v[i];
+
+		if (!(m->flags & NSRUN_MOUNT_GRANT) || b->runs_git ||
+		    m->flags & NSRUN_MOUNT_RDONLY || (b->project &&
+		    !strcmp(m->target, b->project->path)))
+			continue;
+		if (nsrun_gitview_is_bare(m->pin.fd))
+			return nsrun_err_rule(b->err, NSRUN_STEP_ROOT,
+			    "is a bare repository, and its hooks would be the"
+			    " command's: grant it with --ro, or as the project",
+			    m->target, NULL);
+	}
+	return 0;
 }
 
 int
@@ -323,7 +351,11 @@ nsrun_build_git(struct nsrun_build *b)
 	struct nsrun_gitview view;
 	int rc;
 
-	if (!b->project || b->profile->git == NSRUN_GIT_UNSAID)
+	if (b->profile->git == NSRUN_GIT_UNSAID)
+		return 0;
+	if (check_roots(b) < 0)
+		return -1;
+	if (!b->project)
 		return 0;
 	rc = nsrun_build_git_open(b, &view, b->project);
 	if (rc < 0)

@@ -22,6 +22,9 @@ int nsrun_build_git_empty(struct nsrun_build *b, const char *path);
 /* build_git_links.c: what the index names and no mount since then is at. */
 int nsrun_build_git_hide_links(struct nsrun_build *b,
     const struct nsrun_gitview *v, size_t n_mounts);
+/* The same, all of it, for b->git_links. */
+int nsrun_build_git_keep_links(struct nsrun_build *b,
+    const struct nsrun_gitview *v);
 /* The configuration that we wrote, as a file or over the one that is there. */
 int nsrun_build_git_config(struct nsrun_build *b,
     const struct nsrun_gitview *v, enum nsrun_gitconfig_use use,

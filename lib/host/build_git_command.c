@@ -216,5 +216,8 @@ nsrun_build_git_whole(struct nsrun_build *b, const struct nsrun_gitview *v)
 	    NSRUN_MOUNT_RDONLY | NSRUN_MOUNT_RECURSIVE, "/bin/sh", S_IFREG) <
 	    0))
 		return -1;
+	if (b->git.writes && !(b->plan->repository = nsrun_build_text(b, "%s",
+	    v->common)))
+		return -1;
 	return set_env(b, v) < 0 ? -1 : add_own_config(b);
 }

@@ -211,16 +211,72 @@ add_controls(struct nsrun_build *b, struct nsrun_masks *masks)
 	return 0;
 }
 
-/* A repository of the command's making would have hooks. */
+struct keeping {
+	struct nsrun_build	*b;
+	struct nsrun_masks	*masks;
+};
+
+/* At the top of a root that is written, where there is none: none is made. */
+static int
+add_absent_gits(struct nsrun_build *b, struct nsrun_masks *masks)
+{
+	for (size_t i = 0; i < masks->n_roots; i++) {
+		const struct nsrun_mask_root *root = &masks->roots[i];
+		const char *path;
+
+		if (!root->writable || (b->session->temp &&
+		    !strcmp(root->path, b->session->temp)) ||
+		    (b->project && !strcmp(root->path, b->project->path) &&
+		    !b->lacks_git))
+			continue;
+		path = nsrun_build_text(b, "%s/.git", root->path);
+		if (!path || nsrun_masks_add(masks, path, false, false) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool
+is_target(const struct nsrun_mounts *mounts, const char *path)
+{
+	for (size_t i = 0; i < mounts->n; i++)
+		if (!strcmp(mounts->v[i].target, path))
+			return true;
+	return false;
+}
+
+/* What we put there already stays there; else what stands there does. */
+static int
+keep_git(void *to, const char *path, enum nsrun_exposure exposure)
+{
+	struct keeping *k = to;
+
+	if (is_target(&k->b->plan->mounts, path))
+		return nsrun_masks_add_pins(k->masks, path);
+	return exposure == NSRUN_EXPOSURE_WRITABLE ?
+	    nsrun_masks_add(k->masks, path, false, false) : 0;
+}
+
+/*
+ * A repository has hooks, and a configuration that names programs, which the
+ * host's git obeys. So those that are there are read-only, and none is made
+ * where git will look for one: at the top of a root, and where the index has
+ * one that is not checked out. Where git is the command it works in them.
+ */
 static int
 add_git(struct nsrun_build *b, struct nsrun_masks *masks)
 {
-	const char *path;
+	struct keeping k = { .b = b, .masks = masks };
 
-	if (!b->lacks_git)
+	if (b->profile->git == NSRUN_GIT_UNSAID || b->runs_git)
 		return 0;
-	path = nsrun_build_text(b, "%s/.git", b->project->path);
-	return path ? nsrun_masks_add(masks, path, false, false) : -1;
+	for (size_t i = 0; i < b->git_links.n; i++)
+		if (keep_git(&k, b->git_links.v[i], NSRUN_EXPOSURE_WRITABLE) <
+		    0)
+			return -1;
+	if (nsrun_build_each_git(b, keep_git, &k) < 0)
+		return -1;
+	return add_absent_gits(b, masks);
 }
 
 static int

@@ -72,6 +72,9 @@ check(struct nsrun_build *b)
 
 	if (!b->project)
 		return refuse(b, "needs --project", NULL);
+	if (geteuid() != 0 && b->plan->identity.host_uid != geteuid())
+		return refuse(b, "is the caller's own: only root can have it"
+		    " together with", "--as");
 	if (b->runs_git)
 		return refuse(b, "is not for git itself, which works on the"
 		    " repository", NULL);
@@ -183,6 +186,12 @@ name_layer(struct nsrun_build *b)
 	b->overlay = r->drops_overlay ? "" : nsrun_build_text(b,
 	    "%s/" NSRUN_OVERLAY_KIND "/%s/%s", where, name, part);
 	return b->overlay ? 0 : -1;
+}
+
+int
+nsrun_build_host_fd(const struct nsrun_build *b, const struct nsrun_mount *m)
+{
+	return m->flags & NSRUN_MOUNT_MADE ? b->lower_fd : m->pin.fd;
 }
 
 int

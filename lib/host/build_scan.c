@@ -14,12 +14,14 @@
 #include "base/name.h"
 #include "base/path.h"
 #include "host/build.h"
+#include "host/identity.h"
 #include "host/scan.h"
 #include "plan/check.h"
 
 /* The plan's writable trees, and which entry each is. */
-struct trees {
+struct nsrun_build_trees {
 	const struct nsrun_build *b;
+	struct nsrun_scan	*scan;		/* NULL: there is no tree */
 	const struct nsrun_mounts *mounts;
 	struct nsrun_scan_root	*roots;
 	size_t			*entries;
@@ -70,8 +72,18 @@ is_part(const struct nsrun_mount *m, const struct nsrun_mount *t)
 	    m->target + strlen(t->target));
 }
 
+/* Of files in m, may any be root's, and then the command's to write? */
+static bool
+lends(const struct nsrun_build *b, const struct nsrun_mount *m)
+{
+	const struct nsrun_identity *who = &b->plan->identity;
+
+	return who->host_uid == 0 || (nsrun_identity_maps(who, &m->pin) &&
+	    (who->host_gid == 0 || m->pin.uid == 0 || m->pin.gid == 0));
+}
+
 static int
-find_trees(struct nsrun_build *b, struct trees *trees)
+find_trees(struct nsrun_build *b, struct nsrun_build_trees *trees)
 {
 	const struct nsrun_mounts *mounts = &b->plan->mounts;
 
@@ -84,19 +96,21 @@ find_trees(struct nsrun_build *b, struct trees *trees)
 		return nsrun_err_nomem(b->err, "scan");
 	for (size_t i = 0; i < mounts->n; i++) {
 		const struct nsrun_mount *m = &mounts->v[i];
-		bool part = false;
+		size_t k = 0;
 
 		if (!is_tree(m))
 			continue;
-		for (size_t k = 0; k < trees->n && !part; k++)
-			part = is_part(m, &mounts->v[trees->entries[k]]);
-		if (part)
-			continue;
-		trees->entries[trees->n] = i;
-		trees->roots[trees->n++] = (struct nsrun_scan_root){
-			place_of(m), m->flags & NSRUN_MOUNT_MADE ?
-			b->lower_fd : m->pin.fd,
-		};
+		while (k < trees->n &&
+		    !is_part(m, &mounts->v[trees->entries[k]]))
+			k++;
+		if (k == trees->n) {
+			trees->entries[trees->n] = i;
+			trees->roots[trees->n++] = (struct nsrun_scan_root){
+				.path = place_of(m),
+				.fd = nsrun_build_host_fd(b, m),
+			};
+		}
+		trees->roots[k].lends |= lends(b, m);
 	}
 	return 0;
 }
@@ -141,7 +155,7 @@ exposure_by(const struct nsrun_mount *m, const struct nsrun_mount *t)
 static enum nsrun_exposure
 exposure(const void *arg, size_t root, const char *path)
 {
-	const struct trees *trees = arg;
+	const struct nsrun_build_trees *trees = arg;
 	size_t i = trees->entries[root];
 	const struct nsrun_mount *v = trees->mounts->v, *t = &v[i];
 	enum nsrun_exposure result = NSRUN_EXPOSURE_WRITABLE;
@@ -167,9 +181,33 @@ exposure(const void *arg, size_t root, const char *path)
 	    result;
 }
 
+struct each_git {
+	const struct nsrun_build *b;
+	int (*take)(void *to, const char *path, enum nsrun_exposure exposure);
+	void *to;
+};
+
+static int
+take_git(void *arg, size_t root, const char *path)
+{
+	const struct each_git *e = arg;
+
+	return e->take(e->to, path, exposure(e->b->trees, root, path));
+}
+
+int
+nsrun_build_each_git(const struct nsrun_build *b, int (*take)(void *to,
+    const char *path, enum nsrun_exposure exposure), void *to)
+{
+	struct each_git e = { .b = b, .take = take, .to = to };
+
+	return b->trees->scan ? nsrun_scan_each_git(b->trees->scan, take_git,
+	    &e, b->err) : 0;
+}
+
 /* Where something else of the plan's stands in a tree. */
 static void
-keep_targets(struct nsrun_scan *scan, const struct trees *trees)
+keep_targets(struct nsrun_scan *scan, const struct nsrun_build_trees *trees)
 {
 	char path[PATH_MAX];
 
@@ -192,8 +230,8 @@ keep_targets(struct nsrun_scan *scan, const struct trees *trees)
 /* "a (socket), b/c (alias) and 3 more": as many as fit, one at least. */
 static int
 refuse(struct nsrun_build *b, struct nsrun_scan *scan,
-    const struct nsrun_scan_result *result, const struct trees *trees,
-    const char *rule)
+    const struct nsrun_scan_result *result,
+    const struct nsrun_build_trees *trees, const char *rule)
 {
 	char list[sizeof b->err->subject - 32] = "", name[sizeof list];
 	char subject[sizeof b->err->subject];
@@ -238,7 +276,7 @@ by_target(const void *pa, const void *pb)
 /* Fill in the cover of o; 0: it has one already. */
 static int
 make_shield(struct nsrun_build *b, struct nsrun_scan *scan,
-    const struct trees *trees, const struct nsrun_offender *o,
+    const struct nsrun_build_trees *trees, const struct nsrun_offender *o,
     struct nsrun_mount *m)
 {
 	struct nsrun_scan_dir *cover = NULL;
@@ -274,7 +312,8 @@ make_shield(struct nsrun_build *b, struct nsrun_scan *scan,
 
 static int
 shield(struct nsrun_build *b, struct nsrun_scan *scan,
-    const struct nsrun_scan_result *result, const struct trees *trees)
+    const struct nsrun_scan_result *result,
+    const struct nsrun_build_trees *trees)
 {
 	struct nsrun_mount *v = malloc(result->n_offenders * sizeof *v);
 	size_t n = 0;
@@ -299,7 +338,7 @@ shield(struct nsrun_build *b, struct nsrun_scan *scan,
 
 static int
 decide(struct nsrun_build *b, struct nsrun_scan *scan,
-    const struct trees *trees)
+    const struct nsrun_build_trees *trees)
 {
 	const struct nsrun_scan_result *result;
 	enum nsrun_on_hazard on_hazard = b->request->on_hazard ?
@@ -322,20 +361,31 @@ decide(struct nsrun_build *b, struct nsrun_scan *scan,
 }
 
 int
+nsrun_build_walk(struct nsrun_build *b)
+{
+	struct nsrun_build_trees *trees = nsrun_arena_alloc(&b->plan->arena,
+	    sizeof *trees);
+
+	if (!trees)
+		return nsrun_err_nomem(b->err, "scan");
+	trees->b = b;
+	b->trees = trees;
+	if (find_trees(b, trees) < 0)
+		return -1;
+	return trees->n ? nsrun_scan_new(&trees->scan, trees->roots, trees->n,
+	    &b->profile->scan, b->err) : 0;
+}
+
+int
 nsrun_build_scan(struct nsrun_build *b)
 {
-	struct trees trees = { .b = b };
-	struct nsrun_scan *scan;
-	int rc;
+	return b->trees->scan ? decide(b, b->trees->scan, b->trees) : 0;
+}
 
-	if (find_trees(b, &trees) < 0)
-		return -1;
-	if (!trees.n)
-		return 0;
-	if (nsrun_scan_new(&scan, trees.roots, trees.n, &b->profile->scan,
-	    b->err) < 0)
-		return -1;
-	rc = decide(b, scan, &trees);
-	nsrun_scan_free(scan);
-	return rc;
+void
+nsrun_build_walk_deinit(struct nsrun_build *b)
+{
+	if (b->trees)
+		nsrun_scan_free(b->trees->scan);
+	b->trees = NULL;
 }

@@ -156,6 +156,12 @@ seems_git(int fd)
 	    0);
 }
 
+bool
+nsrun_gitview_is_bare(int fd)
+{
+	return !has(fd, ".git", 0) && seems_git(fd);
+}
+
 static int
 check_git_dir(int fd, const char *path, struct nsrun_err *err)
 {

@@ -41,6 +41,9 @@ int nsrun_gitview_open_at(struct nsrun_gitview *view, struct nsrun_arena *arena,
     const char *path, int fd, struct nsrun_err *err);
 void nsrun_gitview_close(struct nsrun_gitview *view);
 
+/* Would git take this directory itself for a repository? */
+bool nsrun_gitview_is_bare(int fd);
+
 /*
  * The submodules whose git directory is below view->dir/modules and whose work
  * tree, which must be below `within`, leads there; the descriptors are to be

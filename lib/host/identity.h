@@ -25,6 +25,10 @@ int nsrun_identity_decide(struct nsrun_plan *plan,
     const struct nsrun_request *request, const struct nsrun_granted *project,
     const struct nsrun_granted *roots, size_t n, struct nsrun_err *err);
 
+/* A key that is new gets its ids, on the host: a plan only looks them up. */
+int nsrun_identity_record(const struct nsrun_request *request,
+    struct nsrun_err *err);
+
 /*
  * Who the command of this request will most likely be on the host, before there
  * is a plan: what is made for it is theirs.

@@ -10,6 +10,7 @@
 #include "host/credentials.h"
 #include "host/envpolicy.h"
 #include "host/home.h"
+#include "host/keys.h"
 #include "host/masks.h"
 #include "host/server.h"
 #include "host/store.h"
@@ -117,6 +118,8 @@ add_env(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 static int
 set_as(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 {
+	static const char rule[] = "is neither keep, owner, user:NAME, key:NAME"
+	    " nor UID:GID";
 	const char *colon = strchr(value, ':');
 	uint64_t uid, gid;
 	char text[16];
@@ -125,14 +128,23 @@ set_as(struct nsrun_request *r, const char *value, struct nsrun_err *err)
 		r->as = *value == 'k' ? NSRUN_AS_KEEP : NSRUN_AS_OWNER;
 		return 0;
 	}
+	if (!strncmp(value, "key:", 4)) {
+		r->as = NSRUN_AS_KEY;
+		return nsrun_key_check(value + 4, err) < 0 ? -1 :
+		    copy(r, &r->as_name, value + 4, err);
+	}
+	if (!strncmp(value, "user:", 5) && value[5]) {
+		r->as = NSRUN_AS_USER;
+		return copy(r, &r->as_name, value + 5, err);
+	}
 	if (!colon || colon - value >= (ptrdiff_t)sizeof text)
-		return bad(err, "is neither keep, owner nor UID:GID", value);
+		return bad(err, rule, value);
 	memcpy(text, value, (size_t)(colon - value));
 	text[colon - value] = '\0';
 	/* -1 means "no change" to setresuid(2). */
 	if (nsrun_number_parse(text, UINT32_MAX - 1, &uid) < 0 ||
 	    nsrun_number_parse(colon + 1, UINT32_MAX - 1, &gid) < 0)
-		return bad(err, "is neither keep, owner nor UID:GID", value);
+		return bad(err, rule, value);
 	if (uid == 0 || gid == 0)
 		return bad(err, "0 is not an id to change to (keep keeps it)",
 		    value);
@@ -305,7 +317,7 @@ const struct nsrun_request_word nsrun_request_words[] = {
 	{ "rw", "DIR", "one more tree, writable", add_rw },
 	{ "mask", "PATH|GLOB", "not to be seen, changed or made in a root",
 	    nsrun_request_add_mask },
-	{ "as", "keep|owner|UID:GID", "who it is on the host, for root callers",
+	{ "as", "WHO", "keep, owner, key:NAME, user:NAME or UID:GID",
 	    set_as },
 	{ "env", "NAME[=VALUE]", "grant or set a variable", add_env },
 	{ "temp", "private|host", "TMPDIR: in memory, or the same path outside",

@@ -18,6 +18,8 @@ enum nsrun_as {
 	NSRUN_AS_KEEP,
 	NSRUN_AS_OWNER,
 	NSRUN_AS_IDS,
+	NSRUN_AS_USER,		/* of the host, as_name */
+	NSRUN_AS_KEY,		/* a tenant, as_name: see host/keys.h */
 };
 
 struct nsrun_root {
@@ -58,6 +60,7 @@ struct nsrun_request {
 	enum nsrun_as		as;
 	uid_t			as_uid;
 	gid_t			as_gid;
+	const char		*as_name;
 	bool			host_temp;	/* a directory on the host */
 	const char		*temp;		/* is this one; NULL: not yet */
 	bool			only_explains;	/* and so never needs one */

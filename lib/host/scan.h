@@ -51,6 +51,8 @@ struct nsrun_scan_limits {
 struct nsrun_scan_root {
 	const char	*path;		/* canonical */
 	int		fd;		/* O_PATH will do */
+	bool		lends;		/* a set-ID file in it is root's: then
+					   it is refused */
 };
 
 /* How a place of a tree is met by the command. */
@@ -85,6 +87,14 @@ int nsrun_scan_new(struct nsrun_scan **scan,
     const struct nsrun_scan_root *roots, size_t n,
     const struct nsrun_scan_limits *limits, struct nsrun_err *err);
 void nsrun_scan_free(struct nsrun_scan *scan);
+
+/*
+ * Call take for the path of each directory, file and link that is called .git,
+ * in no order; it stops where take returns -1, and so does this.
+ */
+int nsrun_scan_each_git(struct nsrun_scan *scan,
+    int (*take)(void *to, size_t root, const char *path), void *to,
+    struct nsrun_err *err);
 
 /*
  * What stands at this path, absolute, and what leads there may be met otherwise

@@ -30,16 +30,22 @@ struct entry {
 	char		name[];
 };
 
+/* error 0: `call` is a rule that is broken. */
 static void
-fail(struct scan_worker *w, const char *call,
+fail_with(struct scan_worker *w, const char *call, int error,
     const struct nsrun_scan_dir *dir, const char *name)
 {
-	int error = errno;
-
 	pthread_mutex_lock(&w->scan->lock);
 	if (!w->scan->failed)
 		nsrun_scan_fail(w->scan, call, error, dir, name);
 	pthread_mutex_unlock(&w->scan->lock);
+}
+
+static void
+fail(struct scan_worker *w, const char *call,
+    const struct nsrun_scan_dir *dir, const char *name)
+{
+	fail_with(w, call, errno, dir, name);
 }
 
 /* It was there a moment ago: whatever was done, its directory changed. */
@@ -75,10 +81,10 @@ is_recent(int64_t ctime_ns, const struct timespec *now)
 	    now->tv_nsec;
 }
 
-/* The lock is held. */
-static void
-add_found(struct nsrun_scan *scan, struct nsrun_scan_dir *dir,
-    const struct scan_entry *e)
+/* Before the others of the list; NULL: the scan has failed. Lock held. */
+static struct scan_found *
+add_to(struct scan_found **list, struct nsrun_scan *scan,
+    struct nsrun_scan_dir *dir, const struct scan_entry *e)
 {
 	size_t n = strlen(e->name) + 1;
 	struct scan_found *f = nsrun_arena_alloc(&scan->arena, sizeof *f + n);
@@ -86,7 +92,7 @@ add_found(struct nsrun_scan *scan, struct nsrun_scan_dir *dir,
 	if (!f) {
 		errno = ENOMEM;
 		nsrun_scan_fail(scan, "memory", ENOMEM, dir, e->name);
-		return;
+		return NULL;
 	}
 	f->dir = dir;
 	f->generation = dir->generation;
@@ -96,9 +102,17 @@ add_found(struct nsrun_scan *scan, struct nsrun_scan_dir *dir,
 	f->mode = e->mode;
 	f->kind = e->kind;
 	memcpy(f->name, e->name, n);
-	f->next = scan->found;
-	scan->found = f;
-	scan->n_found++;
+	f->next = *list;
+	return *list = f;
+}
+
+/* The lock is held. */
+static void
+add_found(struct nsrun_scan *scan, struct nsrun_scan_dir *dir,
+    const struct scan_entry *e)
+{
+	if (add_to(&scan->found, scan, dir, e))
+		scan->n_found++;
 }
 
 /*
@@ -172,10 +186,16 @@ file_batch(struct scan_worker *w, struct nsrun_scan_dir *dir,
 		nsrun_scan_fail(scan, "has more entries than a scan goes"
 		    " through", 0, scan->trees[dir->root], NULL);
 	for (size_t i = 0; i < w->n_batch && !scan->failed; i++) {
-		if (w->batch[i].kind == NSRUN_HAZARD_NONE)
-			add_child(scan, dir, &w->batch[i], old);
+		const struct scan_entry *e = &w->batch[i];
+
+		if (e->git)
+			add_to(&scan->gits, scan, dir, e);
+		if (e->harmless)
+			continue;
+		if (e->kind == NSRUN_HAZARD_NONE)
+			add_child(scan, dir, e, old);
 		else
-			add_found(scan, dir, &w->batch[i]);
+			add_found(scan, dir, e);
 	}
 	if (!scan->failed && nsrun_scan_now_ms() >= scan->deadline_ms)
 		nsrun_scan_fail(scan, "is not read in the time that a scan may"
@@ -205,12 +225,19 @@ kind_of(const struct sys_statx *st)
 	}
 }
 
+static bool
+is_git(const char *name)
+{
+	return name[0] == '.' && name[1] == 'g' && !strcmp(name + 2, "it");
+}
+
 /* What is neither a directory nor a link by the directory's own word. */
 static int
 look_at(struct scan_worker *w, const struct nsrun_scan_dir *dir, int fd,
     const char *name)
 {
 	struct scan_entry *e = &w->batch[w->n_batch];
+	const char *rule = NULL;
 	struct sys_statx st;
 
 	if (sys_statx(fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, MASK,
@@ -227,14 +254,18 @@ look_at(struct scan_worker *w, const struct nsrun_scan_dir *dir, int fd,
 		    kind_of(&st),
 	};
 	if (S_ISLNK(st.mode) && e->kind != NSRUN_HAZARD_MOUNT)
-		return 0;
+		e->harmless = true;
 	if (e->kind == NSRUN_HAZARD_ALIAS) {
+		rule = w->scan->roots[dir->root].lends ?
+		    nsrun_scan_setid_rule(fd, name, st.mode) : NULL;
 		w->n_regular++;
-		if (st.nlink < 2)
-			return 0;
+		e->harmless = !rule && st.nlink < 2;
 	}
-	w->n_batch++;
-	return 0;
+	e->git = is_git(name) && (S_ISREG(st.mode) || S_ISLNK(st.mode));
+	w->n_batch += e->git || !e->harmless;
+	if (rule)
+		fail_with(w, rule, 0, dir, name);
+	return rule ? -1 : 0;
 }
 
 /* The n bytes of entries in the buffer. */
@@ -255,8 +286,9 @@ sift(struct scan_worker *w, const struct nsrun_scan_dir *dir, int fd, size_t n)
 		if (e->type == DT_DIR)
 			w->batch[w->n_batch++] = (struct scan_entry){
 				.name = e->name, .ino = e->ino,
+				.git = is_git(e->name),
 			};
-		else if (e->type != DT_LNK &&
+		else if ((e->type != DT_LNK || is_git(e->name)) &&
 		    look_at(w, dir, fd, e->name) < 0)
 			return -1;
 	}

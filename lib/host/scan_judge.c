@@ -85,6 +85,25 @@ is_live(const struct nsrun_scan *scan, const struct scan_found *f)
 	    f->generation == f->dir->generation;
 }
 
+int
+nsrun_scan_each_git(struct nsrun_scan *scan,
+    int (*take)(void *to, size_t root, const char *path), void *to,
+    struct nsrun_err *err)
+{
+	for (const struct scan_found *f = scan->gits; f; f = f->next) {
+		const char *path;
+
+		if (!is_live(scan, f))
+			continue;
+		path = nsrun_scan_path(scan, f->dir, f->name);
+		if (!path)
+			return nsrun_err_nomem(err, "scan");
+		if (take(to, f->dir->root, path) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static void
 add(struct nsrun_scan *scan, const struct scan_found *f, uint64_t inside)
 {

@@ -5,6 +5,7 @@
  *	scan.c		the rounds, the threads, the stack of jobs
  *	scan_open.c	opening a directory for its job
  *	scan_dir.c	the two jobs: read a directory, check its directories
+ *	scan_setid.c	which files lend rights
  *	scan_judge.c	from what was found to what is a hazard
  *	scan_cover.c	which directories cover aliases
  *
@@ -77,6 +78,7 @@ struct nsrun_scan {
 	struct nsrun_scan_dir *newest;	/* of all nodes */
 	struct scan_found *found;
 	size_t		n_found;
+	struct scan_found *gits;	/* what is called .git */
 	uint64_t	n_entries;
 	int64_t		start_ms, deadline_ms;
 	uint32_t	round;
@@ -104,6 +106,8 @@ struct scan_entry {
 	uint32_t	nlink;
 	mode_t		mode;
 	enum nsrun_hazard kind;		/* NONE: a directory */
+	bool		git;		/* is called .git */
+	bool		harmless;	/* and is nothing but that */
 };
 
 struct scan_worker {
@@ -122,6 +126,9 @@ void nsrun_scan_push(struct nsrun_scan *scan, struct nsrun_scan_dir *dir,
 int nsrun_scan_fail(struct nsrun_scan *scan, const char *call, int errnum,
     const struct nsrun_scan_dir *dir, const char *name);
 int64_t nsrun_scan_now_ms(void);
+
+/* Why this regular file is refused in a tree that lends; NULL: it is not. */
+const char *nsrun_scan_setid_rule(int dir_fd, const char *name, mode_t mode);
 
 /* scan_open.c; the lock is not held. */
 int nsrun_scan_open_root(struct nsrun_scan *scan, struct nsrun_scan_dir *dir,

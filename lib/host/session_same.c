@@ -70,7 +70,8 @@ nsrun_session_is_same(const struct nsrun_session *a,
 	    a->unsandboxed == b->unsandboxed &&
 	    a->trusts_hooks == b->trusts_hooks &&
 	    x->as == y->as && x->as_uid == y->as_uid &&
-	    x->as_gid == y->as_gid &&
+	    x->as_gid == y->as_gid && x->nesting == y->nesting &&
+	    are_same_lists(&x->as_name, 1, &y->as_name, 1) &&
 	    x->host_temp == y->host_temp &&
 	    x->has_network == y->has_network && x->network == y->network &&
 	    x->on_hazard == y->on_hazard &&

@@ -14,7 +14,8 @@
 static const char *const of_session[] = {
 	"project", "ro", "rw", "as", "temp", "on-hazard", NULL,
 };
-static const char *const of_both[] = { "cwd", "mask", "env", "network", NULL };
+static const char *const of_both[] = { "cwd", "mask", "env", "network",
+	"nesting", NULL };
 
 static bool
 is_in(const char *name, const char *const *list)
@@ -74,6 +75,19 @@ keep_cwd(struct nsrun_session *s, const char *cwd, struct nsrun_err *err)
 		return nsrun_err_rule(err, NSRUN_STEP_ROOT, granted ?
 		    "is not a directory" : "is in no granted root", cwd, NULL);
 	return s->words.cwd ? 0 : nsrun_err_nomem(err, cwd);
+}
+
+static int
+keep_as(struct nsrun_session *s, const struct nsrun_request *r,
+    struct nsrun_err *err)
+{
+	s->words.as = r->as;
+	s->words.as_uid = r->as_uid;
+	s->words.as_gid = r->as_gid;
+	if (!r->as_name)
+		return 0;
+	s->words.as_name = nsrun_arena_strdup(&s->arena, r->as_name);
+	return s->words.as_name ? 0 : nsrun_err_nomem(err, r->as_name);
 }
 
 static int
@@ -144,12 +158,12 @@ nsrun_session_keep(struct nsrun_session *s, const char *id,
 		return nsrun_err_nomem(err, id);
 	s->words = (struct nsrun_request){
 		.project = s->project ? s->project->path : NULL,
-		.as = r->as, .as_uid = r->as_uid, .as_gid = r->as_gid,
 		.host_temp = r->host_temp, .temp = s->temp,
 		.has_network = r->has_network, .network = r->network,
-		.on_hazard = r->on_hazard,
+		.nesting = r->nesting, .on_hazard = r->on_hazard,
 	};
-	if (keep_cwd(s, r->cwd, err) < 0 || keep_masks(s, r, err) < 0)
+	if (keep_as(s, r, err) < 0 || keep_cwd(s, r->cwd, err) < 0 ||
+	    keep_masks(s, r, err) < 0)
 		return -1;
 	return keep_variables(s, r, err);
 }
@@ -258,6 +272,17 @@ set_network(struct nsrun_request *whole, const struct nsrun_request *words,
 	return 0;
 }
 
+/* A launch has no command line that could grant it: the session, the site. */
+static int
+check_nesting(const struct nsrun_session *s, const struct nsrun_request *launch,
+    struct nsrun_err *err)
+{
+	if (!launch->nesting || s->words.nesting || s->config.nesting)
+		return 0;
+	return nsrun_err_rule(err, NSRUN_STEP_OPTION,
+	    "is not granted by the session", "--nesting", "allow");
+}
+
 int
 nsrun_session_request(struct nsrun_request *whole, struct nsrun_arena *arena,
     const struct nsrun_session *s, const struct nsrun_request *launch,
@@ -270,12 +295,14 @@ nsrun_session_request(struct nsrun_request *whole, struct nsrun_arena *arena,
 	whole->as = s->words.as;
 	whole->as_uid = s->words.as_uid;
 	whole->as_gid = s->words.as_gid;
+	whole->as_name = s->words.as_name;
 	whole->host_temp = s->words.host_temp;
 	whole->temp = s->words.temp;
 	whole->on_hazard = s->words.on_hazard;
 	if (!whole->cwd)
 		whole->cwd = s->words.cwd;
-	if (set_network(whole, &s->words, err) < 0 ||
+	if (check_nesting(s, launch, err) < 0 ||
+	    set_network(whole, &s->words, err) < 0 ||
 	    add_masks(whole, arena, &s->words, err) < 0)
 		return -1;
 	return add_variables(whole, arena, s, err);

@@ -26,9 +26,13 @@ struct nsrun_cgroup_setting {
 struct nsrun_cgroup_plan {
 	enum nsrun_cgroup_use use;
 	const char	*parent;	/* NULL: the one that we are given */
+	const char	*prefix;	/* of its name; NULL: ours */
+	const char	*self_prefix;	/* and of where our process is moved */
 	struct nsrun_cgroup_setting *settings;	/* written in this order */
 	size_t		n_settings;
 	bool		moves_caller;	/* our process may be moved, too */
+	bool		soft;		/* what meets a bound is refused more,
+					   and not the end of all */
 };
 
 const char *nsrun_cgroup_use_name(enum nsrun_cgroup_use use);

@@ -183,10 +183,12 @@ check_mounts(const struct nsrun_plan *plan, struct nsrun_err *err)
 }
 
 static int
-check_idmap(const struct nsrun_idmap *map, uint32_t inside, uint32_t outside,
-    struct nsrun_err *err)
+check_idmap(const struct nsrun_identity *who, const struct nsrun_idmap *map,
+    uint32_t inside, uint32_t outside, struct nsrun_err *err)
 {
-	if (map->n != 1 || map->v[0].count != 1)
+	/* A key's has the caller's own beside it. */
+	if (map->n != (who->asks_for_maps ? 2 : 1) || map->v[0].count != 1 ||
+	    map->v[map->n - 1].count != 1)
 		return broken(err, "an id map is one line of one id", NULL);
 	if (map->v[0].inside != inside || map->v[0].outside != outside)
 		return broken(err, "the id map is not the identity's", NULL);
@@ -221,11 +223,11 @@ check_identity(const struct nsrun_plan *plan, struct nsrun_err *err)
 	/* A face's own: the kernel has the last word. */
 	if (!plan->profile)
 		return 0;
-	if (check_idmap(&plan->uid_map, who->lock_namespaces ? 0 : who->uid,
-	    who->host_uid, err) < 0)
+	if (check_idmap(who, &plan->uid_map, who->lock_namespaces ? 0 :
+	    who->uid, who->host_uid, err) < 0)
 		return -1;
-	return check_idmap(&plan->gid_map, who->lock_namespaces ? 0 : who->gid,
-	    who->host_gid, err);
+	return check_idmap(who, &plan->gid_map, who->lock_namespaces ? 0 :
+	    who->gid, who->host_gid, err);
 }
 
 static int

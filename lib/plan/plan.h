@@ -61,6 +61,7 @@ struct nsrun_identity {
 	const gid_t	*groups;
 	size_t		n_groups;
 	const char	*why_kept;	/* for people; NULL unless keeps_root */
+	const char	*key;		/* whose ids these are; or NULL */
 };
 
 /* A setting of the new namespaces, below /proc/sys. */
@@ -232,6 +233,7 @@ struct nsrun_plan {
 	const char		**granted;	/* names in env */
 	size_t			n_granted;
 	const char		*server;	/* a trusted one; NULL: none */
+	const char		*repository;	/* that git writes; or NULL */
 	char			**argv;		/* NULL at the end */
 	size_t			n_argv;
 	struct nsrun_return	*returns;

@@ -123,6 +123,8 @@ put_identity(struct nsrun_json *j, const struct nsrun_plan *plan)
 	nsrun_json_number(j, "gid", who->gid);
 	nsrun_json_number(j, "host_uid", who->host_uid);
 	nsrun_json_number(j, "host_gid", who->host_gid);
+	if (who->key)
+		nsrun_json_string(j, "key", who->key);
 	nsrun_json_bool(j, "root_kept", who->keeps_root);
 	nsrun_json_open(j, "unenforced", '[');
 	if (who->unlimited)

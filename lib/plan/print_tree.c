@@ -84,6 +84,8 @@ header(const struct tree *t)
 		fputs("  nesting allowed", t->out);
 	fprintf(t->out, "\n%*s  uid %u", (int)strlen(plan->profile), "",
 	    (unsigned int)plan->identity.uid);
+	if (plan->identity.key)
+		fprintf(t->out, " of key %s", plan->identity.key);
 	if (plan->identity.leaves_root)
 		fputs(" (root left behind)", t->out);
 	if (plan->identity.keeps_root)

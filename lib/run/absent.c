@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/stub.h"
+#include "base/sys.h"
 #include "plan/plan.h"
 #include "run/become.h"
 
@@ -208,14 +209,87 @@ nsrun_absents_make(struct nsrun_absents *a, size_t *i, size_t end, int *dir)
 	return rc;
 }
 
-void
-nsrun_absents_remake(struct nsrun_absents *a)
+/* Those whose directory is gone make room for others. */
+static void
+forget_removed(struct nsrun_absents *a)
 {
-	struct stat dir;
+	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < a->n; i++)
-		if (fstat(a->v[i].dir_fd, &dir) == 0)
-			have(a, &a->v[i], &dir);
+	for (unsigned int i = 0; i < a->n; i++) {
+		struct nsrun_absent *one = &a->v[i];
+		struct stat st;
+
+		if (one->is_alone && fstat(one->dir_fd, &st) == 0 &&
+		    st.st_nlink == 0) {
+			nsrun_locks_set(&a->locks, &one->lock, F_UNLCK);
+			if (one->look_fd != one->dir_fd)
+				nsrun_fd_close(&one->look_fd);
+			nsrun_fd_close(&one->dir_fd);
+			continue;
+		}
+		a->v[n++] = *one;
+	}
+	a->n = n;
+}
+
+static struct nsrun_absent *
+find(struct nsrun_absents *a, size_t i, const struct stat *dir)
+{
+	for (unsigned int k = 0; k < a->n; k++)
+		if (a->v[k].mount == i && is_dir(a->v[k].dir_fd, dir))
+			return &a->v[k];
+	return NULL;
+}
+
+/* The directory of mount i's name, in the tree; -1: there is none. */
+static int
+open_in_tree(const struct nsrun_absents *a, size_t i, int tree, size_t n)
+{
+	const char *target = a->plan->mounts.v[i].target + n + 1;
+	const char *slash = strrchr(target, '/');
+	size_t length = slash ? (size_t)(slash - target) : 0;
+	char path[PATH_MAX] = ".";
+
+	if (length >= sizeof path)
+		return -1;
+	if (length > 0) {
+		memcpy(path, target, length);
+		path[length] = '\0';
+	}
+	return sys_openat2(tree, path, O_PATH | O_DIRECTORY | O_NOFOLLOW |
+	    O_CLOEXEC, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+}
+
+void
+nsrun_absents_follow(struct nsrun_absents *a, size_t i, int tree, size_t n)
+{
+	nsrun_autoclose int dir = open_in_tree(a, i, tree, n);
+	struct nsrun_absent *one;
+	struct stat st;
+
+	if (dir < 0 || fstat(dir, &st) < 0)
+		return;
+	one = find(a, i, &st);
+	if (one) {
+		have(a, one, &st);
+		return;
+	}
+	if (a->n == NSRUN_ABSENT_MAX)
+		forget_removed(a);
+	if (a->n == NSRUN_ABSENT_MAX)
+		return;
+	one = &a->v[a->n];
+	*one = (struct nsrun_absent){
+		.mount = i, .dir_fd = dir, .is_alone = true,
+	};
+	if (!nsrun_locks_find(&a->locks, a->plan->mounts.v[i].pin.uid, &st,
+	    name_of(a, one), &one->lock) ||
+	    !nsrun_locks_share(&a->locks, &one->lock))
+		return;
+	one->look_fd = open_look(a, one, &st);
+	nsrun_fd_take(&dir);
+	a->n++;
+	have(a, one, &st);
 }
 
 /* Out of the way, under a name that is free; never over anything. */
@@ -252,23 +326,71 @@ remove_stub(const struct nsrun_absent *one, const char *name,
 }
 
 static void
+set_mode(int fd, mode_t mode)
+{
+	char path[sizeof "/proc/" + NSRUN_FD_PATH] = "/proc/";
+
+	nsrun_fd_path(path + sizeof "/proc/" - 1, fd);
+	fchmodat(AT_FDCWD, path, mode, 0);
+}
+
+/*
+ * The command may have closed a directory of its own, with a stub in it. Open
+ * it, if it is; the mode that it had, or 0.
+ */
+static mode_t
+open_up(const struct nsrun_absents *a, const struct nsrun_absent *one)
+{
+	struct stat st;
+
+	if (fstat(one->dir_fd, &st) < 0 || (st.st_mode & 0300) == 0300 ||
+	    st.st_uid != a->plan->identity.host_uid)
+		return 0;
+	set_mode(one->dir_fd, (st.st_mode & 07777) | 0300);
+	return st.st_mode;
+}
+
+/*
+ * What is there? By the mount of the host's, in which a closed directory of an
+ * idmapped root is not the command's.
+ */
+static bool
+look(const struct nsrun_absents *a, const struct nsrun_absent *one,
+    bool closed, struct stat *st)
+{
+	int rc;
+
+	if (closed)
+		nsrun_become_caller(a->plan);
+	rc = fstatat(one->look_fd, name_of(a, one), st, AT_SYMLINK_NOFOLLOW);
+	if (closed)
+		nsrun_become_command(a->plan);
+	return rc == 0;
+}
+
+static void
 clear(struct nsrun_absents *a, const struct nsrun_absent *one, int report_fd)
 {
-	struct nsrun_violation v = { .mount = one->mount };
+	struct nsrun_violation v = {
+		.mount = one->mount, .what = NSRUN_VIOLATION_APPEARED,
+	};
 	const char *name = name_of(a, one);
+	mode_t closed = open_up(a, one);
 	bool alone;
 	struct stat st;
 
 	/* Ours goes first: of two who leave at once, one finds itself alone. */
 	nsrun_locks_set(&a->locks, &one->lock, F_UNLCK);
 	alone = nsrun_locks_set(&a->locks, &one->lock, F_WRLCK);
-	if (fstatat(one->look_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	if (look(a, one, closed, &st) &&
 	    !(is_stub(one, &st) && (!alone || remove_stub(one, name, &st)))) {
 		set_aside(one, name, v.moved);
 		while (write(report_fd, &v, sizeof v) < 0 && errno == EINTR)
 			continue;
 	}
 	nsrun_locks_set(&a->locks, &one->lock, F_UNLCK);
+	if (closed)
+		set_mode(one->dir_fd, closed & 07777);
 }
 
 void

@@ -12,6 +12,7 @@
 #ifndef NSRUN_RUN_ABSENT_H
 #define NSRUN_RUN_ABSENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -27,6 +28,7 @@ struct nsrun_absent {
 	int	look_fd;	/* the same, where no mask is mounted on it */
 	struct nsrun_lock lock;
 	ino_t	made;		/* a directory that we made; or 0 */
+	bool	is_alone;	/* its descriptors are nobody else's */
 };
 
 struct nsrun_absents {
@@ -37,10 +39,14 @@ struct nsrun_absents {
 	struct nsrun_locks locks;
 };
 
-/* What appeared at a name that was to stay absent; `moved` may be empty. */
+/* What became of a mask while the command ran. */
 struct nsrun_violation {
 	size_t	mount;
-	char	moved[256];
+	enum {
+		NSRUN_VIOLATION_APPEARED,	/* something was there then */
+		NSRUN_VIOLATION_REPLACED,	/* it had to be put back */
+	}	what;
+	char	moved[256];	/* APPEARED: its name now; or empty */
 };
 
 /* Act as who the command is on the host, in all that follows. */
@@ -55,8 +61,13 @@ int nsrun_absents_init(struct nsrun_absents *a, const struct nsrun_plan *plan);
 int nsrun_absents_make(struct nsrun_absents *a, size_t *i, size_t end,
     int *dir);
 
-/* Make again what somebody has removed. */
-void nsrun_absents_remake(struct nsrun_absents *a);
+/*
+ * Another directory may lead to mount i's name by now: have it there, too. tree
+ * is the root that the first n bytes of its path lead to. What else is there by
+ * then is remembered, and told in the end.
+ */
+void nsrun_absents_follow(struct nsrun_absents *a, size_t i, int tree,
+    size_t n);
 
 /* Nobody of ours needs them any more; what appeared is told to report_fd. */
 void nsrun_absents_clear(struct nsrun_absents *a, int report_fd);

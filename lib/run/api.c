@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "run/absent.h"
 #include "run/handback.h"
 #include "run/run.h"
 
@@ -80,11 +81,11 @@ nsrun_wait(struct nsrun_run *run, struct nsrun_result *result,
     struct nsrun_err *err)
 {
 	int rc = supervise(run, NSRUN_STATE_ENDED, err);
-	char moved[256];
+	struct nsrun_violation v;
 
 	/* No mount point of ours is left when the host goes on. */
 	nsrun_run_wait_janitor(run);
-	while (nsrun_run_violation(run, moved))
+	while (nsrun_run_violation(run, &v))
 		run->result.n_violations++;
 	for (size_t i = 0; rc == 0 && i < run->plan->n_returns; i++) {
 		struct nsrun_err why = NSRUN_ERR_INIT;

@@ -40,10 +40,12 @@ name_bound(struct nsrun_run *run)
 {
 	struct nsrun_result *r = &run->result;
 	enum nsrun_limit_kind kind = NSRUN_N_LIMITS;
+	bool soft = run->plan->cgroup.soft;
 
-	if (run->used.oom_kills)
+	/* Where others may go on, it is the command that must have died. */
+	if (run->used.oom_kills && (!soft || r->signal == SIGKILL))
 		kind = NSRUN_LIMIT_MEMORY;
-	else if (run->used.forks_refused)
+	else if (run->used.forks_refused && !soft)
 		kind = NSRUN_LIMIT_PROCESSES;
 	else if (run->budget.over_inodes)
 		kind = NSRUN_LIMIT_INODES;

@@ -19,8 +19,31 @@
 
 enum { MAX_TRIES = 16, PATIENCE_MS = 5000 };
 
-static const char prefix[] = "oc-nsrun.";
-static const char self_prefix[] = "oc-nsrun.self.";
+static const char *
+prefix(const struct nsrun_cgroup_plan *plan)
+{
+	return plan->prefix ? plan->prefix : "oc-nsrun.";
+}
+
+static const char *
+self_prefix(const struct nsrun_cgroup_plan *plan)
+{
+	return plan->self_prefix ? plan->self_prefix : "oc-nsrun.self.";
+}
+
+/* As make_dir() names them: others may use the same first word. */
+static bool
+is_named(const char *name, const char *first)
+{
+	size_t n = strlen(first), digits;
+
+	if (strncmp(name, first, n))
+		return false;
+	digits = strspn(name + n, "0123456789");
+	name += n + digits;
+	return digits && *name == '-' &&
+	    strspn(name + 1, "0123456789abcdef") == 8 && !name[9];
+}
 
 static int
 write_file(int dir_fd, const char *file, const char *text)
@@ -103,7 +126,7 @@ lock_dir(int base_fd, const char *name)
 
 /* What supervisors left that were killed. */
 static void
-remove_leftovers(int base_fd)
+remove_leftovers(int base_fd, const struct nsrun_cgroup_plan *plan)
 {
 	int fd = openat(base_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -112,14 +135,14 @@ remove_leftovers(int base_fd)
 	if (!dir)
 		nsrun_fd_close(&fd);
 	while (dir && (entry = readdir(dir))) {
+		bool self = is_named(entry->d_name, self_prefix(plan));
 		nsrun_autoclose int left = -1;
 
-		if (strncmp(entry->d_name, prefix, sizeof prefix - 1))
+		if (!self && !is_named(entry->d_name, prefix(plan)))
 			continue;
 		left = lock_dir(base_fd, entry->d_name);
 		/* In the other kind a janitor may have work to do. */
-		if (left >= 0 && !strncmp(entry->d_name, self_prefix,
-		    sizeof self_prefix - 1))
+		if (left >= 0 && self)
 			unlinkat(base_fd, entry->d_name, AT_REMOVEDIR);
 		else if (left >= 0)
 			destroy(base_fd, left, entry->d_name);
@@ -167,9 +190,11 @@ is_alone(int dir_fd)
  * Where the one is ourselves, we step aside.
  */
 static int
-step_aside(struct nsrun_cgroup *cg, struct nsrun_err *err)
+step_aside(struct nsrun_cgroup *cg, const struct nsrun_cgroup_plan *plan,
+    struct nsrun_err *err)
 {
-	cg->self_fd = make_dir(cg->base_fd, self_prefix, cg->self_name, err);
+	cg->self_fd = make_dir(cg->base_fd, self_prefix(plan), cg->self_name,
+	    err);
 	if (cg->self_fd < 0)
 		return -1;
 	if (write_file(cg->self_fd, "cgroup.procs", "0") < 0)
@@ -178,10 +203,17 @@ step_aside(struct nsrun_cgroup *cg, struct nsrun_err *err)
 	return 0;
 }
 
+/* Of the whole machine: nobody gave it to us, and it is no place to try. */
+static bool
+is_host_root(int base_fd)
+{
+	return faccessat(base_fd, "cgroup.type", F_OK, 0) < 0;
+}
+
 /* "+memory": have the base give that to what is made below it. */
 static int
 enable(struct nsrun_cgroup *cg, const char *word, const char *path,
-    bool may_move, struct nsrun_err *err)
+    const struct nsrun_cgroup_plan *plan, struct nsrun_err *err)
 {
 	static const char file[] = "cgroup.subtree_control";
 
@@ -189,12 +221,12 @@ enable(struct nsrun_cgroup *cg, const char *word, const char *path,
 		return 0;
 	if (errno != EBUSY)
 		return nsrun_err_sys(err, NSRUN_STEP_CGROUP, file, path, word);
-	if (!may_move || cg->self_fd >= 0 || !is_alone(cg->base_fd))
+	if (!plan->moves_caller || cg->self_fd >= 0 || !is_alone(cg->base_fd))
 		return nsrun_err_rule(err, NSRUN_STEP_CGROUP, "has processes of"
 		    " its own, and so cannot limit others below it", path,
 		    NULL);
-	return step_aside(cg, err) < 0 ? -1 :
-	    enable(cg, word, path, false, err);
+	return step_aside(cg, plan, err) < 0 ? -1 :
+	    enable(cg, word, path, plan, err);
 }
 
 static int
@@ -209,14 +241,18 @@ enable_all(struct nsrun_cgroup *cg, const struct nsrun_cgroup_base *base,
 	for (int i = 0; i < NSRUN_N_CONTROLLERS; i++) {
 		unsigned int bit = 1U << i;
 
-		if (!(base->controllers & bit) || cg->controllers & bit)
+		if (!(base->controllers & bit) || cg->controllers & bit ||
+		    (plan->use == NSRUN_CGROUP_AUTO &&
+		    is_host_root(cg->base_fd)))
 			continue;
 		snprintf(word, sizeof word, "+%s", nsrun_controller_name(bit));
-		if (enable(cg, word, base->path, plan->moves_caller, err) < 0)
+		if (enable(cg, word, base->path, plan, err) < 0)
 			return -1;
 		cg->controllers |= bit;
 	}
-	return 0;
+	return cg->controllers || plan->use == NSRUN_CGROUP_REQUIRE ? 0 :
+	    nsrun_err_rule(err, NSRUN_STEP_CGROUP, "has no controllers",
+	    base->path, NULL);
 }
 
 static int
@@ -277,12 +313,14 @@ open_scope(struct nsrun_cgroup *cg, struct nsrun_cgroup_base *base,
 	cg->base_fd = nsrun_fd_take(&base->fd);
 	if (lock_base(cg->base_fd, base->path, err) < 0)
 		return -1;
-	remove_leftovers(cg->base_fd);
+	remove_leftovers(cg->base_fd, plan);
 	if (enable_all(cg, base, plan, err) < 0)
 		return -1;
-	cg->dir_fd = make_dir(cg->base_fd, prefix, cg->name, err);
+	cg->dir_fd = make_dir(cg->base_fd, prefix(plan), cg->name, err);
 	if (cg->dir_fd < 0 || write_settings(cg, base, plan, err) < 0)
 		return -1;
+	if (plan->soft)
+		return 0;
 	cg->memory_fd = open_events(cg->dir_fd, "memory.events");
 	cg->pids_fd = open_events(cg->dir_fd, "pids.events");
 	return 0;

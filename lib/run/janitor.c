@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * It sees the end of a mount namespace by inotify(7): the tmpfs that is its
- * root is mounted nowhere else, so IN_UNMOUNT comes when the last process is
- * out. Neither a pidfd (without a pid namespace) nor a pipe would tell.
+ * The end is that of pid 1. Without a pid namespace it sees the end of the
+ * mount namespace by inotify(7): the tmpfs that is its root is mounted nowhere
+ * else, so IN_UNMOUNT comes when the last process is out. Neither a pidfd nor a
+ * pipe would tell.
  *
  * A mount point that is removed takes the mount along in every namespace. Two
  * sandboxes may share one, so each janitor holds a shared lock on what its
@@ -133,23 +134,36 @@ take(int *to, int *fd)
 }
 
 static int
+add_tree(struct nsrun_watch *w, size_t mount, int *fd)
+{
+	if (w->n_trees == NSRUN_WATCH_TREES || mount >= w->plan->mounts.n)
+		return E2BIG;
+	w->trees[w->n_trees++] = (struct nsrun_watch_tree){
+		.mount = mount, .fd = nsrun_fd_take(fd),
+	};
+	return 0;
+}
+
+static int
 serve(struct janitor *j, struct nsrun_stub_request *request, int *fd)
 {
 	if (request->what == NSRUN_STUB_ROOT)
 		return watch_root(j, *fd);
-	if (j->inotify_fd < 0 || memchr(request->name, '/',
-	    sizeof request->name) || !memchr(request->name, '\0',
-	    sizeof request->name) || !memchr(request->text, '\0',
-	    sizeof request->text))
-		return EINVAL;
 	if (request->what == NSRUN_STUB_INIT)
 		return take(&j->watch.init_fd, fd);
+	if ((j->inotify_fd < 0 && j->watch.init_fd < 0) ||
+	    memchr(request->name, '/', sizeof request->name) ||
+	    !memchr(request->name, '\0', sizeof request->name) ||
+	    !memchr(request->text, '\0', sizeof request->text))
+		return EINVAL;
 	if (request->what == NSRUN_STUB_USER)
 		return take(&j->watch.user_fd, fd);
 	if (request->what == NSRUN_STUB_MOUNTS)
 		return take(&j->watch.mounts_fd, fd);
 	if (request->what == NSRUN_STUB_MASKS)
 		return take(&j->watch.masks_fd, fd);
+	if (request->what == NSRUN_STUB_TREE)
+		return add_tree(&j->watch, request->mount, fd);
 	if (request->what == NSRUN_STUB_ABSENT)
 		return nsrun_absents_make(&j->absents, &request->mount,
 		    request->end, fd);
@@ -267,26 +281,16 @@ static void
 wait_for_end(struct janitor *j)
 {
 	char event[sizeof(struct inotify_event) + 256];
-	struct pollfd fds[2] = { { j->watch.init_fd, POLLIN, 0 } };
 
-	if (fds[0].fd < 0) {
-		/* Too early, what is still mounted on would be left. */
-		for (int tries = 0; j->inotify_fd >= 0 && tries < MAX_TRIES &&
-		    read(j->inotify_fd, event, sizeof event) < 0; tries++)
-			continue;
+	if (j->watch.init_fd >= 0) {
+		nsrun_watch_start(&j->watch);
+		nsrun_watch_until_end(&j->watch);
 		return;
 	}
-	nsrun_watch_start(&j->watch);
-	while (!fds[0].revents) {
-		fds[1] = (struct pollfd){ j->watch.inotify_fd, POLLIN, 0 };
-		/* To leave too early would be worse than never. */
-		if (poll(fds, 2, -1) < 0) {
-			fds[0].revents = 0;
-			usleep(1000);
-		} else if (fds[1].revents) {
-			nsrun_watch_handle(&j->watch);
-		}
-	}
+	/* Too early, what is still mounted on would be left. */
+	for (int tries = 0; j->inotify_fd >= 0 && tries < MAX_TRIES &&
+	    read(j->inotify_fd, event, sizeof event) < 0; tries++)
+		continue;
 }
 
 static _Noreturn void
@@ -308,8 +312,7 @@ janitor(const struct nsrun_plan *plan, int socket_fd, int report_fd)
 			close(i);
 	j.socket_fd = socket_fd;
 	j.inotify_fd = -1;
-	j.watch = (struct nsrun_watch){ plan, &j.absents, -1, -1, -1, -1,
-	    -1 };
+	nsrun_watch_init(&j.watch, plan, &j.absents);
 	j.report_fd = report_fd;
 	if (keep[0] > keep[1]) {
 		keep[0] = report_fd;
@@ -326,6 +329,7 @@ janitor(const struct nsrun_plan *plan, int socket_fd, int report_fd)
 	/* With its mounts it would be seen what is on the names, not them. */
 	nsrun_fd_close(&j.watch.mounts_fd);
 	nsrun_absents_clear(&j.absents, j.report_fd);
+	nsrun_watch_report(&j.watch, j.report_fd);
 	clear_all(&j);
 	_exit(0);
 }
@@ -376,17 +380,14 @@ nsrun_run_wait_janitor(const struct nsrun_run *run)
 }
 
 const char *
-nsrun_run_violation(const struct nsrun_run *run, char moved[256])
+nsrun_run_violation(const struct nsrun_run *run, struct nsrun_violation *v)
 {
-	struct nsrun_violation v;
 	ssize_t n = -1;
 
 	if (run->report_fd >= 0)
 		do
-			n = read(run->report_fd, &v, sizeof v);
+			n = read(run->report_fd, v, sizeof *v);
 		while (n < 0 && errno == EINTR);
-	if (n != sizeof v || v.mount >= run->plan->mounts.n)
-		return NULL;
-	memcpy(moved, v.moved, sizeof v.moved);
-	return run->plan->mounts.v[v.mount].target;
+	return n != sizeof *v || v->mount >= run->plan->mounts.n ? NULL :
+	    run->plan->mounts.v[v->mount].target;
 }

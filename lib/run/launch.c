@@ -368,7 +368,7 @@ nsrun_launch(struct nsrun_run *run, struct nsrun_err *err)
 	    allocate_relays(run, err) == 0 &&
 	    nsrun_budget_open(&run->budget, run->plan, err) == 0 &&
 	    nsrun_cgroup_open(&run->cgroup, &run->plan->cgroup, err) == 0) {
-		p.prep.cgroup_fd = run->cgroup.dir_fd;
+		nsrun_prepare_for_cgroup(&p.prep, run);
 		nsrun_netns_prepare(&p.prep);
 		rc = clone_blocked(&p.prep, run, err);
 	}

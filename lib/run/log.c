@@ -62,6 +62,8 @@ log_grants(int fd, const struct nsrun_plan *plan)
 		log_grant(fd, "variable", plan->granted[i], NULL);
 	if (plan->server)
 		log_grant(fd, "server", plan->server, NULL);
+	if (plan->repository)
+		log_grant(fd, "repository", plan->repository, "read-write");
 	if (plan->boundary != NSRUN_BOUNDARY_SANDBOX)
 		log_grant(fd, "boundary", nsrun_boundary_name(plan->boundary),
 		    NULL);
@@ -116,7 +118,8 @@ log_cancellation(int fd, const struct nsrun_run *run)
 }
 
 void
-nsrun_log_violation(int fd, const char *path, const char *moved)
+nsrun_log_violation(int fd, const char *path, const char *what,
+    const char *moved)
 {
 	struct nsrun_record r;
 
@@ -124,6 +127,7 @@ nsrun_log_violation(int fd, const char *path, const char *moved)
 		return;
 	nsrun_json_string(&r.json, "path", path);
 	nsrun_json_string(&r.json, "moved", *moved ? moved : NULL);
+	nsrun_json_string(&r.json, "what", what);
 	nsrun_record_finish(&r, fd);
 }
 

@@ -17,7 +17,8 @@ void nsrun_log_preflight(int fd, const struct nsrun_plan *plan);
 /* The command runs. */
 void nsrun_log_start(int fd, const struct nsrun_run *run);
 /* Something stood at a masked name; `moved`, where it is now, may be empty. */
-void nsrun_log_violation(int fd, const char *path, const char *moved);
+void nsrun_log_violation(int fd, const char *path, const char *what,
+    const char *moved);
 /* It has ended; before that, what cancelled it. */
 void nsrun_log_end(int fd, const struct nsrun_run *run);
 /* It was refused, or could not be. */

@@ -181,6 +181,18 @@ give_pipe(const struct nsrun_plan *plan, int fd)
 		return;		/* then it cannot be opened again, no more */
 }
 
+/*
+ * A key of an ordinary user's cannot be given one; but this pipe is ours, and
+ * has no name by which anybody else could open it.
+ */
+static void
+open_to_key(const struct nsrun_plan *plan, int fd)
+{
+	if (plan->profile && plan->identity.asks_for_maps &&
+	    fchmod(fd, 0666) < 0)
+		return;		/* likewise */
+}
+
 /* Where the relay of standard input may give back what nobody read. */
 static enum nsrun_relay_source
 source_of(int to_fd)
@@ -245,6 +257,8 @@ open_stdio(struct nsrun_prepared *p, struct nsrun_run *run,
 		if (run->plan->stdio[i] == NSRUN_STDIO_RELAY ||
 		    run->plan->stdio[i] == NSRUN_STDIO_INHERIT)
 			give_pipe(run->plan, p->prep.stdio_fds[i]);
+		if (run->plan->stdio[i] == NSRUN_STDIO_RELAY)
+			open_to_key(run->plan, p->prep.stdio_fds[i]);
 	}
 	return 0;
 }
@@ -448,7 +462,8 @@ nsrun_prepared_build(struct nsrun_prepared *p, struct nsrun_run *run,
 	    prepare_exec(p, err) < 0 || prepare_script(p, err) < 0 ||
 	    prepare_pwd(p, err) < 0)
 		return -1;
-	if (prep->plan->uid_map.n && !prep->plan->identity.asks_for_maps)
+	if (prep->plan->uid_map.n && (!prep->plan->identity.asks_for_maps ||
+	    prep->plan->identity.lock_namespaces))
 		for (int i = 0; i < 2; i++)
 			nsrun_map_texts(prep->plan, i, prep->uid_maps[i],
 			    prep->gid_maps[i]);

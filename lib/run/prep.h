@@ -26,6 +26,9 @@ void nsrun_prepared_deinit(struct nsrun_prepared *p);
 
 /* The parts of that which prep_limits.c has. */
 int nsrun_prepare_limits(struct nsrun_prep *prep, struct nsrun_err *err);
+/* The cgroup counts processes as well, and can say that they were too many. */
+void nsrun_prepare_for_cgroup(struct nsrun_prep *prep,
+    const struct nsrun_run *run);
 int nsrun_prepare_scheduling(struct nsrun_prep *prep, struct nsrun_err *err);
 
 /* The lines of the first (0) or the second (1) user namespace's maps. */

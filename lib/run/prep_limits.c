@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "run/prep.h"
+#include "run/run.h"
 
 /* Never more than the caller has: a limit is only ever lowered. */
 int
@@ -33,6 +34,26 @@ nsrun_prepare_limits(struct nsrun_prep *prep, struct nsrun_err *err)
 		prep->limits[prep->n_limits++].resource = resource;
 	}
 	return 0;
+}
+
+void
+nsrun_prepare_for_cgroup(struct nsrun_prep *prep, const struct nsrun_run *run)
+{
+	prep->cgroup_fd = run->cgroup.dir_fd;
+	if (prep->cgroup_fd < 0 || !prep->plan->profile ||
+	    !(run->cgroup.controllers & NSRUN_CONTROLLER_PIDS))
+		return;
+	/* Some more, so that the other one is met first. */
+	for (unsigned int i = 0; i < prep->n_limits; i++) {
+		struct rlimit now, *want = &prep->limits[i].value;
+
+		if (prep->limits[i].resource != RLIMIT_NPROC ||
+		    getrlimit(RLIMIT_NPROC, &now) < 0)
+			continue;
+		want->rlim_max = now.rlim_max - want->rlim_max > 16 ?
+		    want->rlim_max + 16 : now.rlim_max;
+		want->rlim_cur = want->rlim_max;
+	}
 }
 
 /* Any of the caller's processors, so that not all sandboxes share the first. */

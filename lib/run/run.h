@@ -139,10 +139,9 @@ int nsrun_run_close_others(const struct nsrun_run *run, int more);
  */
 void nsrun_run_wait_janitor(const struct nsrun_run *run);
 
-/*
- * After that: the next name at which something appeared that a mask was to keep
- * away, and the name beside it that it has now ("": the same). NULL: no more.
- */
-const char *nsrun_run_violation(const struct nsrun_run *run, char moved[256]);
+/* After that: the next mask that did not hold, and how. NULL: no more. */
+struct nsrun_violation;
+const char *nsrun_run_violation(const struct nsrun_run *run,
+    struct nsrun_violation *v);
 
 #endif

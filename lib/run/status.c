@@ -69,6 +69,8 @@ nsrun_status_started(int fd, const struct nsrun_run *run)
 	nsrun_json_number(&r.json, "gid", who->gid);
 	nsrun_json_number(&r.json, "host_uid", who->host_uid);
 	nsrun_json_number(&r.json, "host_gid", who->host_gid);
+	if (who->key)
+		nsrun_json_string(&r.json, "key", who->key);
 	nsrun_json_bool(&r.json, "root_kept", who->keeps_root);
 	if (who->why_kept)
 		nsrun_json_string(&r.json, "why_root_kept", who->why_kept);
@@ -127,7 +129,8 @@ put_limits(int fd, const struct nsrun_run *run)
 }
 
 void
-nsrun_status_violation(int fd, const char *path, const char *moved)
+nsrun_status_violation(int fd, const char *path, const char *what,
+    const char *moved)
 {
 	struct nsrun_record r;
 
@@ -135,6 +138,7 @@ nsrun_status_violation(int fd, const char *path, const char *moved)
 		return;
 	nsrun_json_string(&r.json, "path", path);
 	nsrun_json_string(&r.json, "moved", *moved ? moved : NULL);
+	nsrun_json_string(&r.json, "what", what);
 	nsrun_record_finish(&r, fd);
 }
 

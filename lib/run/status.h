@@ -17,7 +17,8 @@ void nsrun_status_started(int fd, const struct nsrun_run *run);
 void nsrun_status_handback(int fd, const char *path,
     const struct nsrun_err *err);
 /* Something appeared at a masked name; moved: where it is now, "" for there. */
-void nsrun_status_violation(int fd, const char *path, const char *moved);
+void nsrun_status_violation(int fd, const char *path, const char *what,
+    const char *moved);
 void nsrun_status_exited(int fd, const struct nsrun_run *run);
 void nsrun_status_failed(int fd, const struct nsrun_err *err, int status);
 

@@ -86,6 +86,22 @@ for caller in $callers; do
 		status "$caller: worktree $word" 125 ours worktree $word
 	done
 
+	# The profile by its name: git, and a deadline.
+	for dir in $repo $top/linked; do
+		name=$(basename "$dir")
+		under() { as "$caller" "$oc" run --profile git-worktree --project "$dir" "$@" 2>&1; }
+		as "$caller" sh -c 'echo under >"$1"/under' - "$dir"
+		ok "$caller: git-worktree: $name: checkout -b" under -- git checkout -q -b "under-$name"
+		ok "$caller: git-worktree: $name: add" under -- git add under
+		ok "$caller: git-worktree: $name: commit" under -- git commit -qm under
+		ok "$caller: git-worktree: $name: worktree add" under --rw "$top/trees" -- git worktree add -q "$top/trees/u"
+		ok "$caller: git-worktree: $name: worktree remove" under --rw "$top/trees" -- git worktree remove "$top/trees/u"
+		status "$caller: git-worktree: $name: no other command" 125 under -- sh -c 'git add .'
+		clean "git-worktree: $name" "$dir"
+	done
+	dir=$repo
+	same_config "git-worktree"
+
 	# Fetching, from a granted repository and from no other.
 	as "$caller" sh -c 'cd "$1/sub" && git push -q "$1/remote" main:refs/heads/fresh' - "$top"
 	fails "$caller: fetch from what is not granted" ours fetch origin

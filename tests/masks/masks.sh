@@ -12,7 +12,8 @@ tree() {
 	(cd "$p" && find . -path ./.git/index -o -type d \
 		-printf '%p %y %m %U:%G %i\n' -o -printf \
 		'%p %y %m %U:%G %i %s %T@ %l\n' | sort
-	find . -type f ! -path ./.git/index -exec cat {} + | cksum)
+	find . -type f ! -path ./.git/index -print0 | sort -z |
+		xargs -0 cat | cksum)
 }
 git_() { as_owner git -C "$p" "$@"; }
 # clean WHAT: git sees nothing, and would neither add nor remove anything
@@ -170,13 +171,14 @@ a/b"
 		ln a/two d/hard; rm d/hard
 		cp -p a/two a/b/.two.tmp; mv a/b/.two.tmp a/b/two; rm a/b/two
 		mkdir a/new; mv a/new d/new; rmdir d/new' 2>&1)" ""
-	is "$caller: git mv, where .git is not masked" "$(rm -rf "$work"/rw
+	is "$caller: git mv, where git works" "$(rm -rf "$work"/rw
 		cp -a "$p" "$work"/rw; [ "$owner" ] || [ "$caller" = root ] ||
 			chown -R $user_id:$user_id "$work"/rw
-		as "$caller" "$oc" run --stdin null --rw "$work"/rw \
-			--cwd "$work"/rw --mask "$work"/rw/a/b/.claude -- sh -c '
-			git mv a/b/three d/three && git mv a/two a/b/two &&
-			git status --porcelain' 2>&1; rm -rf "$work"/rw)" \
+		for words in "mv a/b/three d/three" "mv a/two a/b/two" \
+		    "status --porcelain"; do
+			as "$caller" "$oc" git --stdin null --project "$work"/rw \
+				--mask a/b/.claude -- $words 2>&1
+		done; rm -rf "$work"/rw)" \
 "R  a/two -> a/b/two
 R  a/b/three -> d/three"
 	run --mask a/b/.claude --mask a/.env --mask .env -- true
@@ -329,6 +331,88 @@ Read-only file system"
 	before=$(tree)
 }
 
+# ... or a directory that leads there.
+ancestors() {
+	mkdir "$p/d/go" && [ "$owner" ] && chown "$owner:$owner" "$p/d/go"
+	as_owner sh -c "echo env >'$p/a/.env'"
+	start --mask a/.env --mask a/b/.claude --mask a/b/three -- sh -c '
+		until [ -e d/go/1 ]; do sleep 0.05; done
+		cat a/.env a/b/three; mkdir a/b/.claude; mv a b; mv a/b b
+		touch d/go/2; until [ -e d/go/3 ]; do sleep 0.05; done'
+	as_owner sh -c "cd '$p' && cp -a a new && rm -f new/b/.claude &&
+		echo new >new/.env && mv a old && mv new a"
+	eventually "$caller: a directory was replaced: a stub is made in the new one" \
+		test -S "$p/a/b/.claude"
+	sleep 1
+	as_owner touch "$p/d/go/1"
+	eventually "$caller: ... what is in the new one" test -e "$p/d/go/2"
+	is "$caller: ... is masked, and it stays" "$(sed 's/.*: //' "$work"/out)" \
+"No such file or directory
+No such file or directory
+File exists
+Device or resource busy
+Device or resource busy"
+	as_owner touch "$p/d/go/3"; wait $pid
+	like "$caller: ... and told" "$(cat "$work"/started "$work"/out)" \
+"*\"violation\", \"path\": \"$p/a/.env\", \"moved\": null, \"what\": \"replaced\"*mask $p/a/.env: was replaced*"
+	is "$caller: ... no stub is left in either" "$(stubs)" ""
+	rm -r "$p/a"; as_owner mv "$p/old" "$p/a"
+	rm -r "$p/d/go" "$p/a/.env"
+	same_tree "replaced directories"
+}
+
+# The command closes the directories to itself, which are its own.
+closed_directories() {
+	for mode in 0 555 100; do
+		is "$caller: directories closed by the command: mode $mode" \
+			"$(run --mask a/b/.claude -- sh -c "chmod $mode a/b a ." 2>&1)" ""
+		is "$caller: ... they are, for the host" "$(stat -c %a "$p" "$p/a")" \
+"$mode
+$mode"
+		chmod 755 "$p" "$p/a" "$p/a/b"
+		same_tree "closed directories: mode $mode"
+	done
+	seq -f "--mask none%.0f" 8200 >"$work"/names
+	# shellcheck disable=SC2016
+	fails "$caller: more absent names than can be kept" as "$caller" \
+		xargs -a "$work"/names -n 20000 sh -c '"$0" run --project "$@" \
+		-- true' "$oc" "$p"
+	like "$caller: ... is told" "$said" "*is one absent name too many*"
+	same_tree "too many absent names"
+}
+
+# They are exchanged all the time, and the command makes what is masked.
+swapped_outside() {
+	as_owner mkdir -p "$p/x/b"
+	start --mask a/b/.claude -- ./.mask-probe plant a/b/.claude d/end
+	as_owner "$work"/mask-probe exchange "$p/a" "$p/x" 10000
+	is "$caller: 10,000 exchanges from outside" $? 0
+	as_owner touch "$p/d/end"; wait $pid
+	rm "$p/d/end"
+	is "$caller: ... no wins: nothing is at the name" \
+		"$(ls -d "$p"/[ax]/b/.claude 2>/dev/null)" ""
+	moved=$(ls -d "$p"/[ax]/b/.claude.oc-nsrun-* 2>/dev/null)
+	if [ "$moved" ]; then
+		like "$caller: ... and what there was is told" "$(cat "$work"/out)" \
+			"*planted*appeared at a masked name and was moved aside*"
+		# shellcheck disable=SC2086
+		as_owner rm -r $moved
+	else
+		pass "$caller: ... and never was"
+	fi
+	rm -r "$p/x"
+	same_tree "exchanged directories"
+}
+
+# Nothing but inotify(7) tells of changes.
+without_dnotify() {
+	as_oc=$oc; oc=$work/nodnotify
+	printf '#!/bin/sh\nexec %s nodnotify %s "$@"\n' "$work/mask-probe" \
+		"$as_oc" >"$oc"; chmod 755 "$oc"
+	ancestors
+	oc=$as_oc
+}
+
 violations() {
 	start -- sh -c 'until [ -e d/end ]; do sleep 0.05; done'
 	q=$(janitors)	# looked for now: the program is not patient for long
@@ -415,7 +499,8 @@ for mode in $modes; do
 	before=$(tree)
 	clean "before"
 	absent_names; present_names; globs; beside; nested_roots; odd_names
-	no_sockets; side_by_side; killed; mended; violations; read_only_places
+	no_sockets; side_by_side; killed; mended; ancestors; swapped_outside
+	closed_directories; without_dnotify; violations; read_only_places
 	plan_tells; worktree
 	clean "in the end"
 	is "$mode: no stub is left" "$(stubs)" ""

@@ -7,7 +7,11 @@
  *				file beside it
  *	probe swap PATH ROUNDS	change the directory of PATH for another while
  *				a second process makes PATH; prints the wins
+ *	probe plant PATH END	make PATH in all ways until END is there; prints
+ *				whether that ever went
+ *	probe exchange A B N	outside: exchange A and B, N times
  *	probe nosock CMD...	run CMD where no socket can be made as a file
+ *	probe nodnotify CMD...	run CMD where there is no dnotify
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -147,6 +151,66 @@ swap(const char *path, long rounds)
 	return wins != 0;
 }
 
+/* Leave it there: it is what counts. */
+static int
+plant(const char *path, const char *end)
+{
+	struct stat st;
+	long n = 0;
+
+	while (lstat(end, &st) < 0) {
+		int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+
+		n += fd >= 0;
+		if (fd >= 0)
+			close(fd);
+		n += mkdir(path, 0700) == 0;
+		n += symlink("/etc", path) == 0;
+	}
+	puts(n ? "planted" : "never");
+	return 0;
+}
+
+static int
+exchange(const char *a, const char *b, long n)
+{
+	for (long i = 0; i < n; i++) {
+		if (renameat2_of(a, b, 2) < 0)
+			return 1;
+		if (i % 100 == 0)
+			usleep(2000);
+	}
+	return 0;
+}
+
+static int
+run_with(const struct sock_fprog *program, char *argv[])
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program) < 0)
+		return 99;
+	execvp(argv[0], argv);
+	return 99;
+}
+
+static int
+no_dnotify(char *argv[])
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, args[1])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_NOTIFY, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+
+	return run_with(&(struct sock_fprog){
+		.len = sizeof code / sizeof *code, .filter = code }, argv);
+}
+
 static int
 no_sockets(char *argv[])
 {
@@ -161,15 +225,9 @@ no_sockets(char *argv[])
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = {
-		.len = sizeof code / sizeof *code, .filter = code,
-	};
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
-		return 99;
-	execvp(argv[0], argv);
-	return 99;
+	return run_with(&(struct sock_fprog){
+		.len = sizeof code / sizeof *code, .filter = code }, argv);
 }
 
 int
@@ -179,6 +237,12 @@ main(int argc, char *argv[])
 		return absent(argv[2], argv[3]);
 	if (argc == 4 && !strcmp(argv[1], "swap"))
 		return swap(argv[2], atol(argv[3]));
+	if (argc == 4 && !strcmp(argv[1], "plant"))
+		return plant(argv[2], argv[3]);
+	if (argc == 5 && !strcmp(argv[1], "exchange"))
+		return exchange(argv[2], argv[3], atol(argv[4]));
+	if (argc > 2 && !strcmp(argv[1], "nodnotify"))
+		return no_dnotify(argv + 2);
 	if (argc > 2 && !strcmp(argv[1], "nosock"))
 		return no_sockets(argv + 2);
 	return 99;

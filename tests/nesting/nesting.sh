@@ -85,7 +85,7 @@ except OSError as e:
 		like "$caller: ... says what is wrong" "$said" "*nesting*"
 	done
 	for profile in repository-hook document-parser static-analyzer git-worktree; do
-		status "$caller: not with profile $profile" 125 run --profile $profile --nesting allow -- true
+		status "$caller: not with profile $profile" 125 run --profile $profile --nesting allow -- git status
 		like "$caller: ... says so" "$said" "oc-nsrun: option --nesting -> allow: is not permitted by the profile"
 	done
 	status "$caller: quality-gate" 0 run --profile quality-gate --nesting allow -- unshare -Ur true

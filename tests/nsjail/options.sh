@@ -23,7 +23,7 @@ is "the first line, as callers expect it" "$("$work"/oc-nsjail -h | head -n 1)" 
 
 of_table() {
 	tr -d '\n\t' <"$srcdir"/nsjail-compat/fields.c | grep -o \
-		'\(GONE_.("\|LIMIT("\|{ "\)[a-z_0-9]*"' | sed 's/"$//' |
+		'\([A-Z_]*("\|{ "\)[a-z_0-9]*"' | sed 's/"$//' |
 		sed 's/^LIMIT("\(.*\)/\1 \1_type/; s/.*"//' | tr ' ' '\n'
 }
 same "fields: the page and the table" \

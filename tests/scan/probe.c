@@ -43,7 +43,8 @@ scan(const char *dir, const struct nsrun_scan_limits *limits,
     struct nsrun_err *err)
 {
 	const struct nsrun_scan_root root = {
-		dir, open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC),
+		.path = dir,
+		.fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC),
 	};
 	const struct nsrun_scan_result *result;
 	struct nsrun_scan *s;

@@ -203,14 +203,53 @@ mounts() {
 *rc 125
 ro rc 125"
 	done
-	# What root's set-ID files would be refused for comes first.
-	[ $caller = root ] || like "$caller: mount on an odd name" "$(try odd)" \
+	like "$caller: mount on an odd name" "$(try odd)" \
 		"mount *$p/o?012?134040 d?377
 *rc 1
 *$p: o?012?134040 d?377 (mount): holds what is mounted*rc 125
 ro rc 0"
 	like "$caller: a mount on the root itself is none" "$(try root)" \
 		"*clean*rc 0*rc 0*"
+	fresh
+}
+
+# A subvolume is another file system that no mount table tells of.
+subvolumes() {
+	what="$caller: a subvolume below a root"
+	[ "$(id -u)" = 0 ] || { skip "$what" "only root can mount"; return; }
+	command -v mkfs.btrfs >/dev/null || { skip "$what" "no mkfs.btrfs"; return; }
+	truncate -s 160M "$work/btrfs"
+	mkfs.btrfs -q -f "$work/btrfs" >/dev/null 2>&1 &&
+		unshare -m mount -t btrfs -o loop "$work/btrfs" "$p" 2>/dev/null || {
+		skip "$what" "no btrfs, or no loop device"; rm -f "$work/btrfs"; return; }
+	cat >"$work/subvolumes.sh" <<-'EOF2'
+	mount -t btrfs -o loop "$1" "$2" && cd "$2" || exit 99
+	try() {
+		echo "$1: scan $($as "$oc" scan "$2" | tr -s ' ')" \
+			"run $($as "$oc" run --project "$2" --on-hazard shield -- sh -c \
+			'echo x >here; ln here there; cat there' 2>&1)"
+	}
+	btrfs subvolume create project/ >/dev/null
+	mkdir project/d
+	touch project/d/file && ln project/d/file project/alias
+	chown -R "$3:$3" project
+	try clean "$2/project"
+	btrfs subvolume create project/d/sub >/dev/null
+	touch project/d/sub/file
+	chown -R "$3:$3" project
+	try below "$2/project"
+	EOF2
+	as=
+	[ $caller = root ] || as="setpriv --reuid $user_id --regid $user_id
+		--clear-groups --inh-caps=-all env HOME=$(home user)"
+	said=$(oc=$oc as=$as unshare -m sh "$work/subvolumes.sh" "$work/btrfs" "$p" \
+		"$(as "$caller" id -u)" 2>&1)
+	like "$caller: a subvolume is a root like any other" "$said" \
+		"clean: scan *: clean, 3 entries in 2 directories run x
+*"
+	like "$what is found and refused" "$said" \
+		"*below: *file-system $p/project/d/sub*file-system 1*d/sub (file-system): holds what is mounted*"
+	rm "$work/btrfs"
 	fresh
 }
 
@@ -223,7 +262,7 @@ races() {
 	done
 	# What is quiet for a moment only is seen in that moment.
 	as "$caller" sh -c "cd $p && (while [ ! -e ../stop ]; do
-		: >busy; rm busy; sleep 0.05; done) & echo \$! >$work/busy"
+		: >busy; rm busy; sleep 0.05; done) &"
 	status "$caller: a tree that is worked in" 0 scan "$p"
 	as "$caller" touch "$p/../stop"
 	fresh
@@ -256,6 +295,7 @@ for caller in $callers; do
 	depth
 	unreadable
 	mounts
+	subvolumes
 	races
 	input
 done

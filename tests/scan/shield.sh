@@ -14,7 +14,7 @@ inside() { run -- sh -c "cd $p && $1"; }
 # Everything that stat(2) tells but atime, which reading may change.
 state() {
 	(cd "$1" && find . -printf '%p %i %m %n %U:%G %s %T@ %C@\n' | sort
-	find . -type f -exec cat {} + | cksum)
+	find . -type f -print0 | sort -z | xargs -0 cat | cksum)
 }
 
 # Without what was renamed and back, and its directory.

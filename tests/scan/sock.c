@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sock make|connect PATH: a socket, and whether one is reached, for shield.sh */
+/* sock make|connect PATH: a socket, and whether it is reached, for shield.sh */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

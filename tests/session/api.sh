@@ -230,6 +230,14 @@ launch: error: root $o: is in no granted root" <<-E
 	launch s cwd=$p -- pwd
 	launch s cwd=$o -- pwd
 	E
+	says "nesting that was granted, and not" "$caller" "register: ok
+launch: status 0*
+launch: error: option --nesting -> allow: is not granted by the session" <<-E
+	register a nesting=allow
+	launch a nesting=allow -- unshare -Ur true
+	register b
+	launch b nesting=allow -- unshare -Ur true
+	E
 	says "the network that was granted" "$caller" "register: ok
 launch: status 0
 launch: status 0

@@ -297,7 +297,7 @@ test_embedded_profiles(void **state)
 		assert_row(profile.limits[NSRUN_LIMIT_PROCESSES].set,
 		    texts[i].name);
 		/* Of the project: no profile of ours leaves it all open. */
-		assert_row(profile.git == (strcmp(texts[i].name, "git") ?
+		assert_row(profile.git == (strncmp(texts[i].name, "git", 3) ?
 		    NSRUN_GIT_MINIMAL : NSRUN_GIT_WORKTREE) &&
 		    profile.control.n == 2 && profile.scan.entries > 0,
 		    texts[i].name);
