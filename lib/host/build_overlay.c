@@ -72,6 +72,9 @@ check(struct nsrun_build *b)
 
 	if (!b->project)
 		return refuse(b, "needs --project", NULL);
+	if (geteuid() != 0 && b->plan->identity.host_uid != geteuid())
+		return refuse(b, "is the caller's own: only root can have it"
+		    " together with", "--as");
 	if (b->runs_git)
 		return refuse(b, "is not for git itself, which works on the"
 		    " repository", NULL);
