@@ -128,7 +128,12 @@ host_mounts() {
 	: | "$oc" run --project "$project" "$@" -- sh -c \
 		': >started; while [ ! -e go ]; do sleep 0.02; done
 		ls sub' >"$project/out" &
-	while [ ! -e "$project/started" ]; do sleep 0.02; done
+	# It may have failed, which the answers below say.
+	for i in $(seq 3000); do
+		[ -e "$project/started" ] && break
+		kill -0 $! 2>/dev/null || break
+		sleep 0.02
+	done
 	mount -t tmpfs none "$project/sub" && : >"$project/sub/late"
 	: >"$project/go"
 	wait
