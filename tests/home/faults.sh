@@ -40,7 +40,8 @@ END
 			injected $n 1
 			case $said in
 			whole) ran=$((ran + 1)) ;;
-			'') [ "$rc" = 0 ] && bad="$bad
+			'') # umask(2) cannot fail: its answer is then a mask of everything.
+				[ "$rc" = 0 ] && [ "$call" != 95 ] && [ "$call" != 166 ] && bad="$bad
 call $n (system call $call): did not run, but the status is 0" ;;
 			*) bad="$bad
 call $n (system call $call): $said" ;;
