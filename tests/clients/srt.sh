@@ -63,7 +63,8 @@ lo
 	fi
 	rm -f "$P/made"
 	is "$caller: nothing was left in its home" "$(tree "$caller" | grep -v '^./.npm')" "$before_tree"
-	is "$caller: nothing was left in TMPDIR" "$(find "$T" -mindepth 1 ! -path "$T/claude*" ! -name 'node-*')" ""
+	# The socket of its own proxy stays there, up to 0.0.78 at least.
+	is "$caller: nothing was left in TMPDIR" "$(find "$T" -mindepth 1 ! -path "$T/claude*" ! -name 'node-*' ! -name 'srt-mux-*')" ""
 done
 leaves_nothing
 done_testing
