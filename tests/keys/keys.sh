@@ -210,6 +210,7 @@ if [ "$with_maps" != root ]; then
 	is "user: read-only" "$(run --as key:a --ro "$p" -- cat "$p"/new)" n
 	status "user: --temp host" 125 run --as key:a --temp host -- true
 	like "user: ... told" "$said" "*--temp host, --home private or --home-keep is only for root"
+	status "user: ... explain, too" 125 at user "$oc" explain --as key:a --temp host -- true
 	mkdir "$work"/bin; for f in sh true env unshare mount; do ln -s "$(command -v $f)" "$work"/bin/; done
 	path=$work/bin; status "user: without newuidmap" 125 run --as key:a -- true
 	like "user: ... told" "$said" "*newuidmap*No such file*"
