@@ -10,6 +10,7 @@
 #include "host/request.h"
 #include "nsrun.h"
 #include "opts.h"
+#include "overlay.h"
 
 static int
 print(const struct opts *opts, struct nsrun_err *err)
@@ -21,10 +22,8 @@ print(const struct opts *opts, struct nsrun_err *err)
 	int rc;
 
 	opts->request->only_explains = true;
-	opts->request->drops_overlay = opts->dry_run;
-	if (opts->dry_run)
-		opts->request->overlay = NSRUN_REQUEST_OWN;
-	if (nsrun_plan_new(&plan, opts->request, err) < 0)
+	if (overlay_choose(opts->request, opts->dry_run, err) < 0 ||
+	    nsrun_plan_new(&plan, opts->request, err) < 0)
 		return -1;
 	rc = nsrun_plan_print(plan, format, STDOUT_FILENO, err);
 	nsrun_plan_free(plan);

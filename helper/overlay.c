@@ -184,10 +184,9 @@ overlay_remove(struct overlay *o, struct nsrun_err *err)
 }
 
 int
-overlay_hold(struct overlay *o, struct nsrun_request *request, bool dry_run,
+overlay_choose(struct nsrun_request *request, bool dry_run,
     struct nsrun_err *err)
 {
-	*o = (struct overlay)OVERLAY_INIT;
 	if (dry_run && request->overlay)
 		return nsrun_err_rule(err, NSRUN_STEP_OPTION, "is an overlay"
 		    " of its own: without --overlay-project", "--dry-run",
@@ -195,11 +194,20 @@ overlay_hold(struct overlay *o, struct nsrun_request *request, bool dry_run,
 	if (dry_run)
 		request->overlay = NSRUN_REQUEST_OWN;
 	request->drops_overlay = dry_run;
+	return !request->overlay || request->project ? 0 : nsrun_err_rule(err,
+	    NSRUN_STEP_OPTION, "needs --project", dry_run ? "--dry-run" :
+	    "--overlay-project", NULL);
+}
+
+int
+overlay_hold(struct overlay *o, struct nsrun_request *request, bool dry_run,
+    struct nsrun_err *err)
+{
+	*o = (struct overlay)OVERLAY_INIT;
+	if (overlay_choose(request, dry_run, err) < 0)
+		return -1;
 	if (!request->overlay)
 		return 0;
-	if (!request->project)
-		return nsrun_err_rule(err, NSRUN_STEP_OPTION, "needs --project",
-		    dry_run ? "--dry-run" : "--overlay-project", NULL);
 	if (overlay_open(o, request->project, request->overlay,
 	    request->state_dir, dry_run ? OVERLAY_THROW_AWAY : OVERLAY_BEGIN,
 	    err) < 0)

@@ -51,7 +51,12 @@ int overlay_close(struct overlay *o, struct nsrun_err *err);
 /* Remove it whole: never half of it is found by the next. */
 int overlay_remove(struct overlay *o, struct nsrun_err *err);
 
-/* For run: hold what the request asks for, if it does. */
+/* Tell the request of dry_run: what may not be said together, run or explained,
+ * is an error. */
+int overlay_choose(struct nsrun_request *request, bool dry_run,
+    struct nsrun_err *err);
+
+/* For run: that, and hold what the request asks for, if it does. */
 int overlay_hold(struct overlay *o, struct nsrun_request *request,
     bool dry_run, struct nsrun_err *err);
 /* There is a plan: write down what the project is, if it begins now. */

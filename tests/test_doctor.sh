@@ -74,4 +74,15 @@ if [ "$(id -u)" = 0 ] && cp -a /etc "$work/etc" && ! [ -e /etc/oc-nsrun ] &&
 else
 	skip "doctor and a site's configuration" "needs root, for an /etc of its own"
 fi
+# More of mountinfo than 1 MiB, as on hosts of many containers.
+name=$(printf %0240d 0) deep=$work/many
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do deep=$deep/$name; done
+if [ "$(id -u)" = 0 ] && mkdir -p "$deep" && said=$(unshare -m sh -c '
+	for i in $(seq 170); do mount --bind "$1" "$1" || exit 99; done
+	[ "$(wc -c </proc/self/mountinfo)" -gt 1048576 ] || exit 99
+	"$2" doctor | sed -n "/ cgroup: /p"' sh "$deep" "$oc" 2>/dev/null); then
+	is "a thousand mounts do not hide the cgroup" "$said" "$("$oc" doctor | sed -n "/ cgroup: /p")"
+else
+	skip "a thousand mounts do not hide the cgroup" "no mounts here"
+fi
 done_testing

@@ -322,7 +322,7 @@ decide_key(struct nsrun_identity *who, const struct nsrun_request *request,
 	if (find_key(request, &uid, &gid, err) < 0)
 		return -1;
 	/* What is made on the host for the key has to be given to it. */
-	if (request->temp || request->home == NSRUN_HOME_PRIVATE ||
+	if (request->host_temp || request->home == NSRUN_HOME_PRIVATE ||
 	    request->keeps_overlay)
 		return refuse(err, "a key with --temp host, --home private or"
 		    " --home-keep is only for root");

@@ -254,7 +254,9 @@ add_line(const struct registry *r, const char *name, uid_t uid, gid_t gid)
 	if (fd < 0)
 		return failed(r, "open", r->path);
 	errno = EIO;
+	/* Who wrote it by hand may have left the last line open. */
 	if ((old && write(fd, r->text, old) != (ssize_t)old) ||
+	    (old && r->text[old - 1] != '\n' && write(fd, "\n", 1) != 1) ||
 	    write(fd, line, (size_t)n) != n || fsync(fd) < 0 ||
 	    renameat(r->dir_fd, new_name, r->dir_fd, file_name) < 0 ||
 	    fsync(r->dir_fd) < 0)

@@ -279,7 +279,9 @@ check_unsandboxed(const struct nsrun_profile *profile,
     const struct nsrun_request *r, struct nsrun_err *err)
 {
 	const char *option = r->home ? "--home" :
+	    r->keeps_overlay ? "--home-keep" :
 	    r->n_credentials ? "--credential" :
+	    r->returns_credentials ? "--credential-return" :
 	    r->overlay ? "--overlay-project" :
 	    r->max_output_bytes ? "--max-output" :
 	    r->n_masks ? "--mask" : r->on_hazard ? "--on-hazard" :

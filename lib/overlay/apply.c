@@ -157,6 +157,13 @@ place(struct nsrun_apply *a, const struct nsrun_change *change)
 	return nsrun_place_file(a, change);
 }
 
+/* Its mode is still to come, and is noted with that. */
+static bool
+closes_late(const struct nsrun_apply *a, const struct nsrun_change *change)
+{
+	return a->n_late && !strcmp(a->late[a->n_late - 1].path, change->path);
+}
+
 /* What stands there now is what the overlay goes on from. */
 static int
 note_done(struct nsrun_apply *a, const struct nsrun_change *change)
@@ -182,7 +189,7 @@ apply_one(void *arg, const struct nsrun_change *change)
 		return -1;
 	if (rc == 0) {
 		a->n_applied++;
-		return note_done(a, change);
+		return closes_late(a, change) ? 0 : note_done(a, change);
 	}
 	a->n_refused++;
 	a->refuse(a->arg, change, a->why);
@@ -201,7 +208,7 @@ close_late(struct nsrun_apply *a)
 		    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
 		struct stat st;
 
-		/* Refused, or replaced by now: not ours to close. */
+		/* Replaced by now: not ours to close. */
 		if (rc == 0 && fd >= 0 && (fstat(fd, &st) < 0 ||
 		    fchmod(fd, (st.st_mode & 06000) | a->late[i].mode) < 0 ||
 		    fstat(fd, &st) < 0 || nsrun_baseline_set(a->baseline,

@@ -257,10 +257,15 @@ nsrun_place_link(struct nsrun_apply *a, const struct nsrun_change *change)
 	if (n < 0)
 		return nsrun_place_failed(a, "readlink", change->path);
 	text[n] = '\0';
-	if (symlinkat(text, change->host_fd, a->temp) < 0 || (a->gives &&
-	    fchownat(change->host_fd, a->temp, a->uid, a->gid,
-	    AT_SYMLINK_NOFOLLOW) < 0))
+	if (symlinkat(text, change->host_fd, a->temp) < 0)
 		return cannot(a, "symlink", change->path);
+	if (a->gives && fchownat(change->host_fd, a->temp, a->uid, a->gid,
+	    AT_SYMLINK_NOFOLLOW) < 0) {
+		int rc = cannot(a, "chown", change->path);
+
+		unlinkat(change->host_fd, a->temp, 0);
+		return rc;
+	}
 	return put(a, change, false);
 }
 
@@ -307,11 +312,12 @@ nsrun_place_dir(struct nsrun_apply *a, const struct nsrun_change *change)
 	mode_t mode = change->entry->st.st_mode & 01777;
 	nsrun_autoclose int fd = -1;
 	struct stat st;
+	int rc;
 
-	if (keep_open(a, change->path, mode) < 0)
-		return -1;
-	if (change->was && S_ISDIR(change->was->st_mode))
-		return set_dir_mode(a, change);
+	if (change->was && S_ISDIR(change->was->st_mode)) {
+		rc = set_dir_mode(a, change);
+		return rc ? rc : keep_open(a, change->path, mode);
+	}
 	if (mkdirat(change->host_fd, a->temp, 0700) < 0)
 		return cannot(a, "mkdir", change->path);
 	fd = openat(change->host_fd, a->temp, O_RDONLY | O_DIRECTORY |
@@ -320,5 +326,6 @@ nsrun_place_dir(struct nsrun_apply *a, const struct nsrun_change *change)
 	    (a->gives && fchown(fd, a->uid, a->gid) < 0) ||
 	    fchmod(fd, (st.st_mode & 02000) | mode | 0700) < 0)
 		return nsrun_place_failed(a, "mkdir", change->path);
-	return put(a, change, true);
+	rc = put(a, change, true);
+	return rc ? rc : keep_open(a, change->path, mode);
 }

@@ -312,9 +312,6 @@ open_roots(struct nsrun_usage_roots *roots, const struct nsrun_plan *plan,
 		    AT_EMPTY_PATH, SYS_STATX_INO, &st) < 0)
 			return nsrun_err_sys(err, NSRUN_STEP_LIMIT, "open",
 			    path, NULL);
-		/* The kernel's own, which nobody else may enter. */
-		roots->v[roots->n].skip = m->kind == NSRUN_MOUNT_OVERLAY &&
-		    !m->work ? "work" : NULL;
 		roots->v[roots->n].ino = st.ino;
 		roots->v[roots->n].dev_major = st.dev_major;
 		roots->v[roots->n].dev_minor = st.dev_minor;

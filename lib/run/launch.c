@@ -377,8 +377,9 @@ nsrun_launch(struct nsrun_run *run, struct nsrun_err *err)
 	else if (nsrun_plan_check(run->plan, err) == 0 &&
 	    nsrun_prepared_build(&p, run, err) == 0 &&
 	    allocate_relays(run, err) == 0 &&
-	    nsrun_budget_open(&run->budget, run->plan, err) == 0 &&
+	    /* First: only who is alone can step aside, and that watches. */
 	    nsrun_cgroup_open(&run->cgroup, &run->plan->cgroup, err) == 0 &&
+	    nsrun_budget_open(&run->budget, run->plan, err) == 0 &&
 	    (!run->plan->nesting ||
 	    nsrun_cgroup_add_leaf(&run->cgroup, run->plan->identity.host_uid,
 	    err) == 0)) {

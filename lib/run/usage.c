@@ -131,7 +131,7 @@ note(char where[NSRUN_USAGE_WHERE], int dir_fd, const char *name)
 /* levels[0].fd is open; all are closed in the end. */
 static int
 walk(const struct nsrun_usage_roots *roots, struct level *levels,
-    const char *skip, struct nsrun_usage *usage, char where[NSRUN_USAGE_WHERE])
+    struct nsrun_usage *usage, char where[NSRUN_USAGE_WHERE])
 {
 	int depth = 0, failed = 0;
 
@@ -147,8 +147,6 @@ walk(const struct nsrun_usage_roots *roots, struct level *levels,
 			nsrun_fd_close(&levels[depth--].fd);
 			continue;
 		}
-		if (depth == 0 && skip && !strcmp(name, skip))
-			continue;
 		rc = look(roots, &levels[depth], name, &next, usage);
 		if (rc > 0 && depth + 1 == NSRUN_USAGE_DEPTH) {
 			nsrun_fd_close(&next);
@@ -183,8 +181,7 @@ nsrun_usage_measure(const struct nsrun_usage_roots *roots,
 		    O_DIRECTORY | O_CLOEXEC);
 		/* The root may be removed; what was in it is gone then. */
 		if (levels[0].fd >= 0)
-			rc = walk(roots, levels, roots->v[i].skip, usage,
-			    where);
+			rc = walk(roots, levels, usage, where);
 		else if (!is_gone()) {
 			note(where, roots->v[i].fd, NULL);
 			rc = -1;

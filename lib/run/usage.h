@@ -27,8 +27,6 @@ struct nsrun_usage_roots {
 		int	fd;		/* to be read */
 		ino_t	ino;
 		uint32_t dev_major, dev_minor;
-		const char *skip;	/* a name in it that is not looked at,
-					   or NULL */
 	}		v[NSRUN_USAGE_ROOTS];
 };
 

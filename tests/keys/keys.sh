@@ -49,6 +49,9 @@ $((base + 1))"
 	is "$caller: as recorded" "$(cat "$registry")" "a $base $base
 b.c_d-1 $((base + 1)) $((base + 1))"
 	is "$caller: ... for nobody else" "$(stat -c '%a %U' "$registry" | sed 's/UNKNOWN/user/')" "600 $(stat -c %U "$d"/home | sed 's/UNKNOWN/user/')"
+	printf %s "$(cat "$registry")" >"$work"/open && cat "$work"/open >"$registry"
+	is "$caller: ... and behind a line that was left open" "$(key c -- id -u; key a -- id -u)" "$((base + 2))
+$base"
 	for i in $(seq 12); do key many-$i -- true & done; wait
 	is "$caller: twelve at once, each its own" "$(sed -n '/^many/s/.* //p' "$registry" | sort -u | wc -l)" 12
 	like "$caller: the record names it" "$(key a --status-fd 1 -- true)" '*"host_uid": '$base'*"key": "a"*'
@@ -150,7 +153,7 @@ b" "$(printf %065d 0)" -a; do
 		like "$caller: ... told" "$said" "$2"
 		rm -f "$registry"; cp -p "$work"/saved "$registry"
 	}
-	echo "broken" >>"$registry"; damaged "a line that is none" "*keys:15:1: is not NAME UID GID*"
+	echo "broken" >>"$registry"; damaged "a line that is none" "*keys:16:1: is not NAME UID GID*"
 	echo "x 0 5" >>"$registry"; damaged "a line with root's id" "*is not NAME UID GID*"
 	echo "x $base 5" >>"$registry"; damaged "the same uid twice" "*has another key's ids*"
 	echo "a $((base + 99)) 5" >>"$registry"; damaged "the same key twice" "*is there twice*"
@@ -207,6 +210,7 @@ if [ "$with_maps" != root ]; then
 	is "user: read-only" "$(run --as key:a --ro "$p" -- cat "$p"/new)" n
 	status "user: --temp host" 125 run --as key:a --temp host -- true
 	like "user: ... told" "$said" "*--temp host, --home private or --home-keep is only for root"
+	status "user: ... explain, too" 125 at user "$oc" explain --as key:a --temp host -- true
 	mkdir "$work"/bin; for f in sh true env unshare mount; do ln -s "$(command -v $f)" "$work"/bin/; done
 	path=$work/bin; status "user: without newuidmap" 125 run --as key:a -- true
 	like "user: ... told" "$said" "*newuidmap*No such file*"

@@ -183,7 +183,8 @@ changed="was changed on the host since the overlay was begun"
 
 conflicts() {
 	fill "$1"
-	on "$1" 'echo over >f; echo over >m; echo n >n; rm g; rm -r old; : >d/new'
+	on "$1" 'echo over >f; echo over >m; echo n >n; rm g; rm -r old; : >d/new
+		mkdir shut; : >shut/s; chmod 500 shut'
 	as "$1" sh -c 'echo host >f; echo n2 >n; echo host >g'
 	is "$1: diff marks what was changed" "$(cmd "$1" diff | grep '^.!')" \
 		"M! 100644 100644 f
@@ -203,6 +204,9 @@ b
 new
 sub
 1"
+	is "$1: a new directory is known by its last mode alone" \
+		"$(tr '\0' '\n' <"$(echo "$S"/overlays/*/baseline)" |
+		grep ' shut$' | cut -d' ' -f1)" 40500
 	is "$1: what was refused is in the overlay still" "$(cmd "$1" diff)" \
 		"M! 100644 100644 f
 D! 100644 000000 g
@@ -391,8 +395,28 @@ A  000000 100000 shut/s"
 	is "user: and made so" "$(stat -c %a "$P"/shut)" 0
 }
 
+# What cannot be made the owner's is not left behind, nor in the next one's way.
+left_links() {
+	if [ "$1" != root ] || ! strace -o "$work/trace" true 2>/dev/null; then
+		skip "$1: a link that cannot be given" "no root, or no strace"
+		return
+	fi
+	fill "$1"
+	on "$1" 'ln -s x link1; ln -s x link2'
+	status "$1: a link that cannot be given is refused" 1 as "$1" strace \
+		-o "$work/trace" -e trace=fchownat \
+		-e inject=fchownat:error=EPERM:when=1 \
+		"$oc" apply --state-dir "$S"
+	is "$1: ... it alone" "$said" \
+		"oc-nsrun: project link1: chown: Operation not permitted"
+	is "$1: ... and nothing is left" "$(cd "$P" && echo link* .oc-nsrun*)" \
+		"link2 .oc-nsrun*"
+	status "$1: ... discard takes it away" 0 cmd "$1" discard
+}
+
 for caller in $callers; do
-	for part in as_seen lists patches conflicts planted owners closed; do
+	for part in as_seen lists patches conflicts planted owners closed \
+		left_links; do
 		$part $caller
 	done
 done

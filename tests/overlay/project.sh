@@ -227,6 +227,12 @@ bad_input() {
 		run $caller --overlay-project=../x -- true
 	bad "both" "option --dry-run: is an overlay of its own*" run $caller \
 		--dry-run --overlay-project -- true
+	bad "both, explained" "option --dry-run: is an overlay of its own*" as \
+		$caller "$oc" explain --project "$P" --dry-run \
+		--overlay-project -- true
+	bad "--dry-run without a project, explained" \
+		"option --dry-run: needs --project" as $caller "$oc" explain \
+		--dry-run -- true
 	bad "a value for --dry-run" "option --dry-run=x: takes no value" run \
 		$caller --dry-run=x -- true
 	bad "a project that is broad" "project /*: *" as $caller "$oc" run \

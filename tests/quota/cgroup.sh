@@ -176,7 +176,7 @@ for caller in $callers; do
 	(
 		cd "$(project $caller)" && exec sh -c 'echo $$ >"$1"/cgroup.procs || exit 99; shift; exec "$@"' sh "$alone" \
 			$([ $caller = root ] || echo setpriv --reuid $user_id --regid $user_id --clear-groups --inh-caps=-all) \
-			env -i PATH="$PATH" HOME="$(home $caller)" "$oc" run --stdin null --project . --cgroup "$alone" --limit memory=60M -- \
+			env -i PATH="$PATH" HOME="$(home $caller)" "$oc" run --stdin null --project . --cgroup "$alone" --limit memory=60M --max-write 1G -- \
 			sh -c 'head -c 70M /dev/zero >/dev/shm/x'
 	) >"$work/out" 2>&1
 	is "$caller: alone: its limits hold" "$?" 137
