@@ -13,9 +13,9 @@ int nsrun_utf8_length(const unsigned char *s);
 bool nsrun_utf8_misleads(const unsigned char *s);
 
 /*
- * Control characters, those that mislead, backslashes and what is no valid UTF-8 become "\\ooo".
- * Cut, but not within a character, when buf is too small. Returns the length;
- * size is at least 1.
+ * Control characters, those that mislead, backslashes and what is no valid
+ * UTF-8 become "\\ooo". Cut, but not within a character, when buf is too small.
+ * Returns the length; size is at least 1.
  */
 size_t nsrun_name_escape(char *buf, size_t size, const char *name);
 

@@ -84,13 +84,20 @@ is_same(const char *a, size_t n, const char *b, size_t m)
 	return n == m && !memcmp(a, b, n);
 }
 
+/* Not for a NUL, which strchr(3) would find. */
+static bool
+is_blank(char c)
+{
+	return memchr(" \t\r\n", c, 4);
+}
+
 /* Without what is blank at either end: its first and its last byte. */
 static void
 find_ends(const char *text, size_t n, char ends[2])
 {
-	while (n > 0 && strchr(" \t\r\n", text[n - 1]))
+	while (n > 0 && is_blank(text[n - 1]))
 		n--;
-	while (n > 0 && strchr(" \t\r\n", *text)) {
+	while (n > 0 && is_blank(*text)) {
 		text++;
 		n--;
 	}
