@@ -165,6 +165,11 @@ print(os.read(f, 100))' >"$work/heard" &
 	done
 	status "$caller: a state directory in a root" 125 as "$caller" "$oc" run --project . --home private --state-dir "$p/state" -- true
 	like "$caller: ... says so" "$said" "*the state directory is in a granted root*"
+	for grant in "--project ." "--ro $p/state" "--rw $p/state/home"; do
+		# shellcheck disable=SC2086
+		status "$caller: ... where nothing is kept: $grant" 125 as "$caller" "$oc" run $grant --state-dir "$p/state" -- true
+		like "$caller: ... says so" "$said" "*the state directory is in a granted root*"
+	done
 	rmdir "$p/state/home" "$p/state"
 	status "$caller: a relative state directory" 125 run --home private --state-dir state -- true
 	as "$caller" mkdir -m 755 "$work/$caller/open"
