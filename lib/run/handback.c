@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -207,14 +207,13 @@ static int
 replace(const struct nsrun_return *back, int dir, const char *name,
     const struct stat *was, const char *text, size_t n, struct nsrun_err *err)
 {
-	char temp[48];
-	uint64_t number;
+	char temp[NAME_MAX + 1];
 	int rc = -1;
 
-	if (getrandom(&number, sizeof number, 0) != sizeof number)
-		return fail(back, "getrandom", err);
-	snprintf(temp, sizeof temp, ".oc-nsrun-%016llx",
-	    (unsigned long long)number);
+	/* Always the same, so that a try that was killed leaves none. */
+	snprintf(temp, sizeof temp, ".oc-nsrun-%.200s", name);
+	if (unlinkat(dir, temp, 0) < 0 && errno != ENOENT)
+		return fail(back, "unlink", err);
 	if (write_beside(dir, temp, was, text, n) < 0)
 		fail(back, "write", err);
 	else if (!is_unchanged(dir, name, was))

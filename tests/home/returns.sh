@@ -35,6 +35,11 @@ for caller in $callers; do
 		run --home $kind --credential-copy "$c" -- sh -c 'echo "{}" >"$1"' sh "$c"
 		is "$caller: $kind: never without the option" "$(tree "$h")" "$before"
 	done
+	# One that was killed while it wrote beside the file.
+	as "$caller" ln -s /etc/passwd "$h/.claude/.oc-nsrun-.credentials.json"
+	reset
+	status "$caller: after one that was killed" 0 back -- sh -c 'echo "{}" >"$1"' sh "$c"
+	is "$caller: ... handed back, and what that left is gone" "$(said) $(left)" "{} .credentials.json projects "
 	as "$caller" "$oc" home --state-dir "$state" release private=r overlay=r
 	reset
 	before=$(tree "$h")
