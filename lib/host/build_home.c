@@ -166,6 +166,11 @@ check_layer(struct nsrun_build *b, const struct nsrun_granted *root)
 	const struct nsrun_config *c = &b->session->config;
 	bool own = b->host_home && !strcmp(root->path, b->host_home);
 
+	/* It would show what the root's masks hide. */
+	for (size_t i = 0; i < b->n_roots; i++)
+		if (nsrun_path_is_within(root->path, b->roots[i].path))
+			return refuse(b, "is in a granted root, whose masks it"
+			    " would not have", root->path);
 	if (nsrun_root_is_broad(root->path) && !own)
 		return refuse(b, "is too broad to be a home", root->path);
 	if (c->present && !nsrun_allowed_path(&c->read_only, root->path) &&
