@@ -414,6 +414,10 @@ A  000000 100644 s/evil"
 	on "$1" 'echo x >"$(printf "r\342\200\256gpj")"'
 	is "$1: no name turns the line round" "$(cmd "$1" diff)" \
 		'A  000000 100644 r\342\200\256gpj'
+	fill "$1"
+	on "$1" 'mkfifo "$(printf "r\342\200\256\302\233\303\244\377")"'
+	is "$1: nor one that apply refuses" "$(cmd "$1" apply 2>&1)" \
+		"$(printf 'oc-nsrun: project r?????\303\244?: is a socket, a FIFO or a device')"
 }
 
 for caller in $callers; do
