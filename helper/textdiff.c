@@ -175,8 +175,7 @@ put_line(FILE *out, char sign, const struct line *line, bool escapes)
 		unsigned char c = *s;
 		int n = escapes && c >= 0x80 ? nsrun_utf8_length(s) : 1;
 
-		/* C1 is control as well, in whatever form. */
-		if (n > 1 && c == 0xc2 && s[1] < 0xa0)
+		if (n > 1 && nsrun_utf8_misleads(s))
 			n = 0;
 		if (n == 0 || (escapes && ((c < ' ' && c != '\t' &&
 		    c != '\n') || c == 0x7f))) {

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/name.h"
+
 static const struct {
 	const char *name;
 	const char *category;
@@ -157,9 +159,15 @@ nsrun_err_hint(const struct nsrun_err *err)
 static void
 neutralise(char *s)
 {
-	for (; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			*s = '?';
+	while (*s) {
+		unsigned char *c = (unsigned char *)s;
+		int n = nsrun_utf8_length(c);
+
+		if (n == 0 || (n == 1 ? *c < ' ' || *c == 0x7f :
+		    nsrun_utf8_misleads(c)))
+			memset(s, '?', (size_t)(n ? n : 1));
+		s += n ? n : 1;
+	}
 }
 
 static void

@@ -20,7 +20,26 @@ nsrun_utf8_length(const unsigned char *s)
 	return n;
 }
 
-/* Neither a control character, of C1 (U+0080 to U+009F) either, nor a "\\". */
+/*
+ * Of C1 (U+0080 to U+009F), or what ends a line (U+2028, U+2029) or turns text
+ * round (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), so that
+ * it looks like another (CVE-2021-42574).
+ */
+bool
+nsrun_utf8_misleads(const unsigned char *s)
+{
+	if (s[0] == 0xc2)
+		return s[1] < 0xa0;
+	if (s[0] == 0xd8)
+		return s[1] == 0x9c;
+	if (s[0] != 0xe2)
+		return false;
+	return s[1] == 0x80 ? s[2] == 0x8e || s[2] == 0x8f ||
+	    (s[2] >= 0xa8 && s[2] <= 0xae) :
+	    s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9;
+}
+
+/* Neither a control character nor one that misleads, nor a "\\". */
 static int
 plain_length(const unsigned char *s)
 {
@@ -28,7 +47,7 @@ plain_length(const unsigned char *s)
 
 	if (n == 1)
 		return *s >= ' ' && *s != 0x7f && *s != '\\';
-	return n == 2 && s[0] == 0xc2 && s[1] < 0xa0 ? 0 : n;
+	return n > 1 && nsrun_utf8_misleads(s) ? 0 : n;
 }
 
 size_t

@@ -210,6 +210,20 @@ sys_pidfd_open(pid_t pid)
 	return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
+/* With SYS_PIDFD_THREAD of any thread; Linux 6.9, before that EINVAL. */
+#define SYS_PIDFD_THREAD	O_EXCL
+static inline int
+sys_pidfd_open_as(pid_t tid, unsigned int flags)
+{
+	return (int)syscall(SYS_pidfd_open, tid, flags);
+}
+
+static inline int
+sys_pidfd_getfd(int pidfd, int fd)
+{
+	return (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+}
+
 static inline int
 sys_pidfd_send_signal(int pidfd, int signal)
 {

@@ -86,9 +86,26 @@ check_apart(struct nsrun_build *b, const char *item)
 		if (nsrun_path_is_within(item, b->roots[i].path) ||
 		    nsrun_path_is_within(b->roots[i].path, item))
 			return refuse(b, "the state directory is in a granted"
-			    " root: name another with --state-dir",
-			    b->roots[i].path);
+			    " root: grant less, or name another with"
+			    " --state-dir", b->roots[i].path);
 	return 0;
+}
+
+/* Nor is it granted where a launch keeps nothing itself. */
+static int
+check_state_apart(struct nsrun_build *b, const char *dir)
+{
+	struct nsrun_err none = NSRUN_ERR_INIT;
+	char path[NSRUN_STORE_PATH], *real;
+	int rc = 0;
+
+	if (nsrun_store_where(path, dir, &none) < 0)
+		return 0;
+	real = realpath(path, NULL);
+	if (real)
+		rc = check_apart(b, real);
+	free(real);
+	return rc;
 }
 
 static int
@@ -149,6 +166,11 @@ check_layer(struct nsrun_build *b, const struct nsrun_granted *root)
 	const struct nsrun_config *c = &b->session->config;
 	bool own = b->host_home && !strcmp(root->path, b->host_home);
 
+	/* It would show what the root's masks hide. */
+	for (size_t i = 0; i < b->n_roots; i++)
+		if (nsrun_path_is_within(root->path, b->roots[i].path))
+			return refuse(b, "is in a granted root, whose masks it"
+			    " would not have", root->path);
 	if (nsrun_root_is_broad(root->path) && !own)
 		return refuse(b, "is too broad to be a home", root->path);
 	if (c->present && !nsrun_allowed_path(&c->read_only, root->path) &&
@@ -222,6 +244,9 @@ nsrun_build_home(struct nsrun_build *b)
 	const struct nsrun_request *r = b->request;
 	int rc;
 
+	if (check_state_apart(b, NULL) < 0 ||
+	    (r->state_dir && check_state_apart(b, r->state_dir) < 0))
+		return -1;
 	if (r->keeps_overlay && r->home != NSRUN_HOME_OVERLAY)
 		return refuse(b, "belongs to --home overlay", "--home-keep");
 	/* It would find a configuration there, and what that runs. */

@@ -157,6 +157,26 @@ add_masks(struct nsrun_build *b, struct nsrun_words *words)
 	return 0;
 }
 
+/*
+ * A granted root that the layer would show at another place: without its masks,
+ * and without the view of its repository.
+ */
+static int
+add_roots(struct nsrun_build *b, struct nsrun_words *words)
+{
+	for (size_t i = 0; i < b->n_roots; i++) {
+		const char *path = b->roots[i].path, *rel, *place;
+
+		if (!nsrun_path_is_within(path, b->home_layer))
+			continue;
+		rel = path + strlen(b->home_layer) + 1;
+		place = nsrun_build_text(b, "%s/%s", b->home, rel);
+		if (!place || (strcmp(place, path) && add(b, words, rel) < 0))
+			return -1;
+	}
+	return 0;
+}
+
 /* What stands at a copy's place is not what the copy is of. */
 static int
 add_copies(struct nsrun_build *b, struct nsrun_words *words)
@@ -190,7 +210,8 @@ nsrun_build_hidden(struct nsrun_build *b)
 			return NULL;
 	if (add_state(b, &words, NULL) < 0 || (b->request->state_dir &&
 	    add_state(b, &words, b->request->state_dir) < 0) ||
-	    add_masks(b, &words) < 0 || add_copies(b, &words) < 0)
+	    add_masks(b, &words) < 0 || add_copies(b, &words) < 0 ||
+	    add_roots(b, &words) < 0)
 		return NULL;
 	/* A directory before what is in it. */
 	qsort(words.v, words.n, sizeof *words.v, by_path);

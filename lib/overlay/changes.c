@@ -142,6 +142,27 @@ tell(struct nsrun_changes *c, struct nsrun_change *change,
 static int walk_dir(struct nsrun_changes *c, int layer_fd, int host_fd,
     size_t len, bool opaque);
 
+/* The host's directory, if it can be read and searched. */
+static int
+open_host(const struct nsrun_change *change)
+{
+	nsrun_autoclose int fd = nsrun_dir_open(change->host_fd, change->name);
+
+	return fd < 0 || faccessat(fd, ".", X_OK, AT_EACCESS) < 0 ? -1 :
+	    nsrun_fd_take(&fd);
+}
+
+/* Who may not look into it cannot say what it would do to it. */
+static int
+tell_closed(struct nsrun_changes *c, const struct nsrun_change *change)
+{
+	struct nsrun_change closed = *change;
+
+	closed.kind = NSRUN_CHANGE_MODIFIED;
+	closed.why_not = "cannot be looked into on the host";
+	return c->tell(c->arg, &closed);
+}
+
 /*
  * Down into a directory of the layer, and into what it is merged with. What is
  * in one that hides the lower one hides it, too, and does not say so.
@@ -153,18 +174,20 @@ descend(struct nsrun_changes *c, const struct nsrun_change *change, size_t len,
 	nsrun_autoclose int host = -1;
 	nsrun_autoclose int layer = nsrun_layer_open(change->layer_fd,
 	    change->name, change->entry, change->place);
+	bool closed;
 	int rc;
 
 	if (layer < 0)
 		return fail(c, "open");
-	if (change->host_fd >= 0)
-		host = nsrun_dir_open(change->host_fd, change->name);
+	host = change->host_fd < 0 ? -1 : open_host(change);
+	closed = host < 0 && change->host_fd >= 0 && errno == EACCES;
 	/* No directory, a link, another file system: nothing to merge with. */
 	if (host < 0 && change->host_fd >= 0 && errno != ENOENT &&
-	    errno != ENOTDIR && errno != ELOOP && errno != EXDEV)
+	    errno != ENOTDIR && errno != ELOOP && errno != EXDEV && !closed)
 		return fail(c, "open");
-	c->path[len] = '/';
-	rc = walk_dir(c, layer, host, len + 1, opaque || change->entry->opaque);
+	c->path[len] = closed ? '\0' : '/';
+	rc = closed ? tell_closed(c, change) : walk_dir(c, layer, host,
+	    len + 1, opaque || change->entry->opaque);
 	c->path[len] = '\0';
 	return nsrun_layer_leave(layer, change->entry) < 0 && rc >= 0 ?
 	    fail(c, "chmod") : rc;
@@ -200,10 +223,14 @@ walk_one(struct nsrun_changes *c, int layer_fd, int host_fd, const char *name,
 
 	if (nsrun_layer_look(layer_fd, name, &entry) < 0)
 		return fail(c, "stat");
-	if (entry.kind == NSRUN_LAYER_STUB)
-		return 0;
 	if (look_at_host(c, &change, &st) < 0)
 		return -1;
+	if (entry.kind == NSRUN_LAYER_STUB && !change.was)
+		return 0;
+	/* Not ours: those stand only where there was nothing. */
+	if (entry.kind == NSRUN_LAYER_STUB)
+		entry.kind = S_ISDIR(entry.st.st_mode) ? NSRUN_LAYER_DIR :
+		    NSRUN_LAYER_SPECIAL;
 	if (entry.kind == NSRUN_LAYER_WHITEOUT) {
 		change.entry = NULL;
 		return tell(c, &change, change.was ? NSRUN_CHANGE_DELETED :
@@ -335,7 +362,9 @@ prune_one(struct nsrun_changes *c, int layer_fd, int host_fd, const char *name,
 	    (struct nsrun_layer_place){ c->path, c->notes_fd });
 	if (layer < 0)
 		return fail(c, "open");
-	host = nsrun_dir_open(host_fd, name);
+	host = open_host(&(struct nsrun_change){
+		.host_fd = host_fd, .name = name,
+	});
 	if (host < 0)
 		return 0;
 	/* While it is emptied it must not seem to delete what it lacks. */

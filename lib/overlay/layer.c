@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/stub.h"
 #include "base/sys.h"
+#include "overlay/dir.h"
 
 static const char notes[] = "closed";
 
@@ -38,10 +39,28 @@ has(int dir_fd, const char *name, const char *key)
 	return attribute(dir_fd, name, key, value) >= 0;
 }
 
+/* A stub holds nothing; a command can give any directory the mode of one. */
+static bool
+is_stub(int dir_fd, const char *name, const struct stat *st)
+{
+	nsrun_autoclose int fd = -1;
+	struct nsrun_names names;
+	bool empty;
+
+	if (!nsrun_stub_is_one(st) || !S_ISDIR(st->st_mode))
+		return nsrun_stub_is_one(st);
+	fd = nsrun_dir_open(dir_fd, name);
+	if (fd < 0 || nsrun_names_read(&names, fd) < 0)
+		return false;
+	empty = names.n == 0;
+	nsrun_names_free(&names);
+	return empty;
+}
+
 static enum nsrun_layer_kind
 kind_of(int dir_fd, const char *name, const struct stat *st)
 {
-	if (nsrun_stub_is_one(st))
+	if (is_stub(dir_fd, name, st))
 		return NSRUN_LAYER_STUB;
 	if (S_ISDIR(st->st_mode))
 		return NSRUN_LAYER_DIR;

@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -84,13 +84,20 @@ is_same(const char *a, size_t n, const char *b, size_t m)
 	return n == m && !memcmp(a, b, n);
 }
 
+/* Not for a NUL, which strchr(3) would find. */
+static bool
+is_blank(char c)
+{
+	return memchr(" \t\r\n", c, 4);
+}
+
 /* Without what is blank at either end: its first and its last byte. */
 static void
 find_ends(const char *text, size_t n, char ends[2])
 {
-	while (n > 0 && strchr(" \t\r\n", text[n - 1]))
+	while (n > 0 && is_blank(text[n - 1]))
 		n--;
-	while (n > 0 && strchr(" \t\r\n", *text)) {
+	while (n > 0 && is_blank(*text)) {
 		text++;
 		n--;
 	}
@@ -200,14 +207,13 @@ static int
 replace(const struct nsrun_return *back, int dir, const char *name,
     const struct stat *was, const char *text, size_t n, struct nsrun_err *err)
 {
-	char temp[48];
-	uint64_t number;
+	char temp[NAME_MAX + 1];
 	int rc = -1;
 
-	if (getrandom(&number, sizeof number, 0) != sizeof number)
-		return fail(back, "getrandom", err);
-	snprintf(temp, sizeof temp, ".oc-nsrun-%016llx",
-	    (unsigned long long)number);
+	/* Always the same, so that a try that was killed leaves none. */
+	snprintf(temp, sizeof temp, ".oc-nsrun-%.200s", name);
+	if (unlinkat(dir, temp, 0) < 0 && errno != ENOENT)
+		return fail(back, "unlink", err);
 	if (write_beside(dir, temp, was, text, n) < 0)
 		fail(back, "write", err);
 	else if (!is_unchanged(dir, name, was))

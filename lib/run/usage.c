@@ -6,6 +6,7 @@
 #include <linux/nsfs.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -16,7 +17,7 @@
 #include "base/fd.h"
 #include "base/sys.h"
 
-enum { BUF_SIZE = 4096, SEEN_SIZE = 4096,
+enum { BUF_SIZE = 4096, SEEN_SIZE = 4096, MAX_COPIED = 4096,
 	WANTED = SYS_STATX_TYPE | SYS_STATX_NLINK | SYS_STATX_INO |
 	    SYS_STATX_BLOCKS };
 
@@ -254,21 +255,83 @@ is_memory_file(int dir_fd, const char *name)
 	    !memcmp(text, prefix, sizeof prefix - 1);
 }
 
+/* An open file, if it has no name any more. */
+static void
+count_file(const struct nsrun_usage_roots *roots, int dir_fd, const char *name,
+    struct seen *seen, struct nsrun_usage *usage)
+{
+	struct sys_statx st;
+
+	if (sys_statx(dir_fd, name, AT_NO_AUTOMOUNT, WANTED, &st) < 0)
+		return;
+	if (S_ISREG(st.mode) && st.nlink == 0 && is_new(seen, &st) &&
+	    (is_on_root(roots, &st) || is_memory_file(dir_fd, name)))
+		count(usage, &st);
+}
+
+/*
+ * A process that is not dumpable shows its descriptors to nobody but root, and
+ * gives copies of them to whom may trace it.
+ */
+static void
+count_copies(const struct nsrun_usage_roots *roots, pid_t tid,
+    struct seen *seen, struct nsrun_usage *usage)
+{
+	nsrun_autoclose int ours = open("/proc/self/fd", O_RDONLY |
+	    O_DIRECTORY | O_CLOEXEC);
+	nsrun_autoclose int task = sys_pidfd_open_as(tid, SYS_PIDFD_THREAD);
+
+	if (task < 0)
+		task = sys_pidfd_open(tid);
+	for (int i = 0; ours >= 0 && task >= 0 && i < MAX_COPIED; i++) {
+		nsrun_autoclose int fd = sys_pidfd_getfd(task, i);
+		char name[16];
+
+		if (fd < 0 && errno != EBADF)
+			return;
+		snprintf(name, sizeof name, "%d", fd);
+		if (fd >= 0)
+			count_file(roots, ours, name, seen, usage);
+	}
+}
+
 static void
 count_descriptors(const struct nsrun_usage_roots *roots, int dir_fd,
     struct seen *seen, struct nsrun_usage *usage)
 {
 	struct level level = { .fd = dir_fd };
-	struct sys_statx st;
 	const char *name;
 
-	while ((name = next_name(&level))) {
-		if (*name == '.' || sys_statx(dir_fd, name, AT_NO_AUTOMOUNT,
-		    WANTED, &st) < 0)
+	while ((name = next_name(&level)))
+		if (*name != '.')
+			count_file(roots, dir_fd, name, seen, usage);
+}
+
+/* Each thread may have descriptors of its own. */
+static void
+count_threads(const struct nsrun_usage_roots *roots, int proc_fd,
+    const char *pid, struct seen *seen, struct nsrun_usage *usage)
+{
+	nsrun_autoclose int tasks = -1;
+	char path[48];
+	struct level level;
+	const char *name;
+
+	snprintf(path, sizeof path, "%.20s/task", pid);
+	tasks = openat(proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	level = (struct level){ .fd = tasks };
+	while (tasks >= 0 && (name = next_name(&level))) {
+		nsrun_autoclose int fd = -1;
+
+		if (*name == '.')
 			continue;
-		if (S_ISREG(st.mode) && st.nlink == 0 && is_new(seen, &st) &&
-		    (is_on_root(roots, &st) || is_memory_file(dir_fd, name)))
-			count(usage, &st);
+		snprintf(path, sizeof path, "%.20s/fd", name);
+		fd = openat(tasks, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd >= 0)
+			count_descriptors(roots, fd, seen, usage);
+		else if (errno == EACCES)
+			count_copies(roots, (pid_t)strtol(name, NULL, 10),
+			    seen, usage);
 	}
 }
 
@@ -308,17 +371,9 @@ nsrun_usage_add_nameless(const struct nsrun_usage_roots *roots,
 	const char *name;
 
 	memset(&seen, 0, sizeof seen);
-	while (level.fd >= 0 && (name = next_name(&level))) {
-		nsrun_autoclose int fd = -1;
-		char path[48];
-
-		if (*name < '0' || *name > '9' ||
-		    !is_inside(level.fd, name, pid_namespace))
-			continue;
-		snprintf(path, sizeof path, "%.20s/fd", name);
-		fd = openat(level.fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd >= 0)
-			count_descriptors(roots, fd, &seen, usage);
-	}
+	while (level.fd >= 0 && (name = next_name(&level)))
+		if (*name >= '0' && *name <= '9' &&
+		    is_inside(level.fd, name, pid_namespace))
+			count_threads(roots, level.fd, name, &seen, usage);
 	nsrun_fd_close(&level.fd);
 }

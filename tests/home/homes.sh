@@ -54,6 +54,19 @@ cat: $h/x: No such file or directory"
 	like "$caller: ... says why" "$said" "*home o -> $h: another directory is beneath what is kept under this name*"
 	is "$caller: the host's home is still as it was" "$(tree "$h")" "$before"
 
+	# A root that the layer has at another place is not shown there, past its masks.
+	as "$caller" sh -c 'mkdir -p "$1/layer/root/in" "$1/layer/own" && echo s >"$1/layer/root/in/secret" && echo o >"$1/layer/own/o"' sh "$work/$caller"
+	for grant in --rw --ro; do
+		is "$caller: overlay=DIR: a root in DIR, $grant" "$(run "$grant" "$work/$caller/layer/root" --mask "$work/$caller/layer/root/in/secret" \
+			--home overlay="$work/$caller/layer" -- sh -c 'cat "$1/layer/root/in/secret" ~/root/in/secret 2>/dev/null; ls "$1/layer/root" ~/own' sh "$work/$caller" | tr '\n' ' ')" \
+			"$h/own: o  $work/$caller/layer/root: in "
+	done
+	for layer in "$work/$caller/layer" "$work/$caller/layer/own"; do
+		status "$caller: overlay=DIR: a DIR in a root" 125 run --rw "$work/$caller/layer" --home overlay="$layer" -- true
+		like "$caller: ... says so" "$said" "*home $layer: is in a granted root, whose masks it would not have"
+	done
+	as "$caller" rm -r "$work/$caller/layer"
+
 	# On the host: private, named, removed.
 	is "$caller: the state directory is closed" "$(find "$state" -maxdepth 2 -printf '%m ' | tr -s ' ')" "700 700 700 700 700 700 700 700 "
 	is "$caller: home list" "$(list)" "private=a private=b private=same overlay=o overlay=same "
@@ -165,6 +178,11 @@ print(os.read(f, 100))' >"$work/heard" &
 	done
 	status "$caller: a state directory in a root" 125 as "$caller" "$oc" run --project . --home private --state-dir "$p/state" -- true
 	like "$caller: ... says so" "$said" "*the state directory is in a granted root*"
+	for grant in "--project ." "--ro $p/state" "--rw $p/state/home"; do
+		# shellcheck disable=SC2086
+		status "$caller: ... where nothing is kept: $grant" 125 as "$caller" "$oc" run $grant --state-dir "$p/state" -- true
+		like "$caller: ... says so" "$said" "*the state directory is in a granted root*"
+	done
 	rmdir "$p/state/home" "$p/state"
 	status "$caller: a relative state directory" 125 run --home private --state-dir state -- true
 	as "$caller" mkdir -m 755 "$work/$caller/open"

@@ -35,6 +35,11 @@ for caller in $callers; do
 		run --home $kind --credential-copy "$c" -- sh -c 'echo "{}" >"$1"' sh "$c"
 		is "$caller: $kind: never without the option" "$(tree "$h")" "$before"
 	done
+	# One that was killed while it wrote beside the file.
+	as "$caller" ln -s /etc/passwd "$h/.claude/.oc-nsrun-.credentials.json"
+	reset
+	status "$caller: after one that was killed" 0 back -- sh -c 'echo "{}" >"$1"' sh "$c"
+	is "$caller: ... handed back, and what that left is gone" "$(said) $(left)" "{} .credentials.json projects "
 	as "$caller" "$oc" home --state-dir "$state" release private=r overlay=r
 	reset
 	before=$(tree "$h")
@@ -49,6 +54,8 @@ for caller in $callers; do
 	not "empty" "$c: the copy is empty now: not handed back" ': >"$1"'
 	not "blank" "$c: the copy is empty now: not handed back" 'echo >"$1"'
 	not "half of it" "$c: the copy is no longer the JSON that it was: not handed back" 'printf "{\"token\": \"ne" >"$1"'
+	not "torn, with NULs at its end" "$c: the copy is no longer the JSON that it was: not handed back" 'printf "{\"token\": 1}\0\0" >"$1"'
+	not "NULs" "$c: the copy is empty now: not handed back" 'printf "\0\0\0" >"$1"'
 	not "removed" "$c: not handed back: No such file*" 'rm "$1"'
 	not "a directory" "$c: not handed back: Is a directory" 'rm "$1"; mkdir "$1"'
 	not "a link" "$c: not handed back: Too many levels*" 'rm "$1"; ln -s /etc/passwd "$1"'

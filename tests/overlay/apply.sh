@@ -393,6 +393,35 @@ closed() {
 A  000000 100000 shut/s"
 	cmd user apply
 	is "user: and made so" "$(stat -c %a "$P"/shut)" 0
+	fill user
+	on user 'mkdir shut half; echo s >shut/s; echo h >half/h; mkfifo ff
+		chmod 0 shut; chmod 600 half'
+	status "user: closed, with something refused" 1 cmd user apply
+	is "user: what is closed by now is no end of diff" "$(cmd user diff)" \
+		"A- 000000 010644 ff
+M- 040600 040600 half/
+M- 040000 040000 shut/"
+	status "user: nor of apply" 1 cmd user apply
+	chmod 700 "$P"/half "$P"/shut
+}
+
+# A directory that only looks like a place for a mask is no place to hide in.
+disguised() {
+	fill "$1"
+	on "$1" 'mkdir s; echo evil >s/evil; echo evil >d/a; chmod 1555 s d'
+	is "$1: nothing is hidden by a stub's mode" "$(cmd "$1" diff)" \
+		"M  040755 041555 d/
+M  100644 100644 d/a
+A  000000 041555 s/
+A  000000 100644 s/evil"
+	fill "$1"
+	on "$1" 'echo x >"$(printf "r\342\200\256gpj")"'
+	is "$1: no name turns the line round" "$(cmd "$1" diff)" \
+		'A  000000 100644 r\342\200\256gpj'
+	fill "$1"
+	on "$1" 'mkfifo "$(printf "r\342\200\256\302\233\303\244\377")"'
+	is "$1: nor one that apply refuses" "$(cmd "$1" apply 2>&1)" \
+		"$(printf 'oc-nsrun: project r?????\303\244?: is a socket, a FIFO or a device')"
 }
 
 # What cannot be made the owner's is not left behind, nor in the next one's way.
@@ -416,7 +445,7 @@ left_links() {
 
 for caller in $callers; do
 	for part in as_seen lists patches conflicts planted owners closed \
-		left_links; do
+		disguised left_links; do
 		$part $caller
 	done
 done

@@ -43,6 +43,28 @@ for caller in $callers; do
 	if [ -x /usr/bin/python3 ]; then
 		breach "a memory file" write 8M "exec python3 -c 'import os, time
 f = os.memfd_create(\"m\"); os.write(f, bytes(20000000)); time.sleep(100)'"
+		# Who hides its descriptors: nobody may look into it, or its thread has others.
+		breach "a file without a name of who is not dumpable" write 8M "exec /usr/bin/python3 -c 'import ctypes, os, time
+ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+f = os.open(\".\", os.O_TMPFILE | os.O_RDWR); os.write(f, bytes(20000000)); time.sleep(100)'"
+		breach "... of one whose first thread has ended" write 8M "exec /usr/bin/python3 -c 'import ctypes, os, threading, time
+libc = ctypes.CDLL(None)
+def hold():
+	f = os.open(\".\", os.O_TMPFILE | os.O_RDWR); time.sleep(1); os.write(f, bytes(20000000)); time.sleep(100)
+threading.Thread(target = hold).start()
+libc.pthread_exit(None)'"
+		nesting="--nesting allow"
+		[ "$caller $(stat -c %u "$p")" != "root 0" ] || nesting="$nesting --as 12399:12399"
+		# shellcheck disable=SC2086
+		run $nesting --max-write 8M -- /usr/bin/python3 -c 'import ctypes, os, threading, time
+def hold():
+	if ctypes.CDLL(None).unshare(0x400): os._exit(3)
+	f = os.open(".", os.O_TMPFILE | os.O_RDWR); os.write(f, bytes(20000000)); time.sleep(100)
+t = threading.Thread(target = hold); t.start(); t.join()'
+		case $(cat "$work/out") in
+		*nesting*) skip "$caller: ... of a thread that has its own" "$(cat "$work/out")" ;;
+		*) is "$caller: ... of a thread that has its own" "$rc $(field reason) $(field limit)" "137 limit write" ;;
+		esac
 	fi
 	breach "names" inodes 40 'while :; do i=$((i + 1)); : >f$i; done'
 	breach "directories" inodes 40 'while :; do mkdir d; cd -P d; done'
