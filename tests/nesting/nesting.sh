@@ -198,7 +198,7 @@ EOF
 s = socket.socket(); s.setsockopt(0, 64, b"x" * 40)'
 	fails "$caller: no new privileges" nest -- "$ocbwrap" $all sh -c 'grep -q "NoNewPrivs:.*0" /proc/self/status'
 	is "$caller: a kill of oc-nsrun ends all of it" "$(as "$caller" timeout -s KILL 2 "$oc" run --nesting allow --ro "$work"/bin -- \
-		"$ocbwrap" $all sleep 1234.25 2>&1 | grep -v Killed; sleep 0.5; pgrep -fx 'sleep 1234.25')" ""
+		"$ocbwrap" $all sleep 1234.25 2>&1 | grep -v Killed; sleep 0.5; running 'sleep 1234.25')" ""
 done
 
 if [ "$(id -u)" = 0 ]; then
