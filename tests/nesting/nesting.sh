@@ -186,9 +186,12 @@ EOF
 	rm -rf "$p"/a "$p"/.claude "$p"/top
 
 	# And of the host.
-	as "$caller" sleep 1234.5 & bystander=$!
+	as "$caller" sleep 1234.$$ >/dev/null 2>&1 & bystander=$!
+	there() { [ "$(running "sleep 1234.$$ ")" ]; }
+	eventually "$caller: a bystander" there
 	nest -- "$ocbwrap" $all sh -c 'kill -9 -1' 2>/dev/null
-	ok "$caller: no process of the host's" kill -9 $bystander
+	# The process itself: $! is the shell that waits for it.
+	ok "$caller: no process of the host's" kill -9 $(running "sleep 1234.$$ ")
 	wait $bystander 2>/dev/null
 	is "$caller: sysctls of the host" "$(nest -- unshare -Urmpf --mount-proc sh -c 'for f in kernel/core_pattern kernel/hostname \
 		vm/drop_caches fs/mount-max kernel/sysrq; do (echo 1 >/proc/sys/$f) 2>/dev/null && echo $f; done; cat /proc/sys/kernel/hostname')" sandbox
