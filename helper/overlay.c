@@ -57,7 +57,8 @@ hold(struct overlay *o, const char *name, enum overlay_use use,
 
 		*err = (struct nsrun_err)NSRUN_ERR_INIT;
 		return refuse(err, busy ? "is in use: another name makes"
-		    " another overlay" : "has no such overlay", o->project,
+		    " another overlay" : "has no such overlay: nothing was"
+		    " written to it, or all was applied", o->project,
 		    strcmp(name, NSRUN_REQUEST_OWN) ? name : NULL);
 	}
 	return -1;

@@ -26,9 +26,10 @@ usage_print(FILE *out)
 	    "       oc-nsrun scan [--json] DIR\n"
 	    "       oc-nsrun git [OPTION]... -- SUBCOMMAND [ARGUMENT]...\n"
 	    "       oc-nsrun home [--state-dir DIR] list | release NAME...\n"
-	    "       oc-nsrun diff [--text | --json] [--project DIR] [NAME]\n"
-	    "       oc-nsrun apply [--project DIR] [NAME]\n"
-	    "       oc-nsrun discard [--project DIR] [NAME]\n"
+	    "       oc-nsrun diff [--text | --json] [--project DIR]"
+	    " [--state-dir DIR] [NAME]\n"
+	    "       oc-nsrun apply [--project DIR] [--state-dir DIR] [NAME]\n"
+	    "       oc-nsrun discard [--project DIR] [--state-dir DIR] [NAME]\n"
 	    "       oc-nsrun --version\n\n"
 	    "Runs COMMAND in a sandbox of Linux namespaces. See"
 	    " oc-nsrun(1).\n\n", out);

@@ -303,6 +303,15 @@ for caller in $callers; do
 		examples $page
 		run_examples $caller
 	done
+	if why=$(as $caller sh -c 'mkdir l u w m && unshare -U -r -m mount -t \
+	    overlay overlay -o lowerdir=l,upperdir=u,workdir=w,userxattr m
+	    rc=$?; rm -rf l u w m; exit $rc' 2>&1); then
+		(set +f; rm -f "$work"/example.*)
+		examples oc-nsrun-diff.1
+		run_examples $caller
+	else
+		skip "$caller: examples of oc-nsrun-diff.1" "no overlays: $why"
+	fi
 	[ $compiled ] || continue
 	status "$caller: the first program of nsrun.3" 7 as $caller \
 		env LD_LIBRARY_PATH="$work" "$work"/program.1 . sh -c 'exit 7'

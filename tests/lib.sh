@@ -130,6 +130,16 @@ eventually() {
 	fail "$what" "not within 10 seconds: $*"
 }
 
+# running PATTERN: pids of all processes whose command line begins so. Not
+# pgrep(1): where that is missing, a test finds nothing and is content.
+running() {
+	for running_of in /proc/[0-9]*; do
+		case $(tr '\0' ' ' 2>/dev/null <"$running_of"/cmdline) in
+		$1*) echo "${running_of#/proc/}" ;;
+		esac
+	done 2>/dev/null
+}
+
 done_testing() {
 	echo "1..$tests"
 	exit 0

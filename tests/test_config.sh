@@ -116,7 +116,7 @@ for caller in $callers; do
 	status "$caller: ... a signal" 137 off run -- sh -c 'kill -9 $$'
 	status "$caller: ... the deadline" 124 off run --timeout 300ms -- sh -c 'trap "" TERM; sleep 60; sleep 60'
 	status "$caller: ... nothing outlives it" 0 off run --project . -- sh -c 'setsid sleep 87.65 & exit 0'
-	fails "$caller: ... also not in a session of its own" pgrep -f '^sleep 87.65'
+	is "$caller: ... also not in a session of its own" "$(running 'sleep 87.65')" ""
 	is "$caller: ... descriptors" "$(off run -- sh -c 'ls /proc/self/fd | wc -l' 9</etc/passwd 2>/dev/null)" 4
 	for word in "--limit cpu=1" "--max-output 5" "--network denied" "--as 1:1" "--mask x" "--on-hazard refuse" \
 		"--home tmpfs" "--home-keep x" "--credential-return" "--project . --dry-run"; do

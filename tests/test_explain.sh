@@ -23,6 +23,14 @@ for caller in $callers; do
 	is "$caller: the tree's order" "$(explain --project "$p/app" --ro "$p/app-data" -- true |
 		grep -oE '(app|app-data|[.]git) +(rw|ro) ' | tr -s ' \n' ' ')" \
 		"app rw .git ro app-data ro "
+	if command -v git >/dev/null; then
+		as "$caller" git init -q "$p/repo"
+		is "$caller: the view of a repository is one line, read-only" \
+			"$(explain --project "$p/repo" -- true |
+			grep -oE '[.]git +(rw|ro) ' | tr -s ' ')" ".git ro "
+	else
+		skip "$caller: the view of a repository" "no git"
+	fi
 	for word in run explain doctor policy; do
 		like "$caller: $word --help" "$(as "$caller" "$oc" $word --help 2>&1)" "usage: *"
 	done

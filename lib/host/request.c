@@ -326,7 +326,7 @@ const struct nsrun_request_word nsrun_request_words[] = {
 	    nsrun_request_set_home },
 	{ "home-keep", "NAME", "keep what is written over an overlay home",
 	    nsrun_request_set_home_keep },
-	{ "state-dir", "DIR", "where homes are kept",
+	{ "state-dir", "DIR", "where homes and overlays are kept",
 	    nsrun_request_set_state_dir },
 	{ "credential", "PATH[:DEST]", "a file for the home, read-only",
 	    nsrun_request_add_credential },

@@ -106,6 +106,19 @@ header(const struct tree *t)
 	fputs("\n", t->out);
 }
 
+/* Filled first and made read-only then, as the view of a repository is. */
+static bool
+is_closed(const struct tree *t, const struct nsrun_mount *m)
+{
+	const struct nsrun_mount *end = t->plan->mounts.v + t->plan->mounts.n;
+
+	for (const struct nsrun_mount *later = m + 1; later < end; later++)
+		if (later->kind == NSRUN_MOUNT_REMOUNT &&
+		    strcmp(later->target, m->target) == 0)
+			return true;
+	return false;
+}
+
 /* "rw", "ro" or nothing, in their colours. */
 static void
 put_access(const struct tree *t, const struct nsrun_mount *m)
@@ -113,7 +126,7 @@ put_access(const struct tree *t, const struct nsrun_mount *m)
 	bool rw = m->kind == NSRUN_MOUNT_SCRATCH ||
 	    (m->kind == NSRUN_MOUNT_FILE && m->mode & 0200) ||
 	    ((m->kind <= NSRUN_MOUNT_BIND || m->kind == NSRUN_MOUNT_OVERLAY) &&
-	    !(m->flags & NSRUN_MOUNT_RDONLY));
+	    !(m->flags & NSRUN_MOUNT_RDONLY) && !is_closed(t, m));
 
 	paint(t, rw ? "33" : "32");
 	fprintf(t->out, "%-4s", rw ? "rw" : "ro");
@@ -332,7 +345,7 @@ is_shown(const struct tree *t, const struct nsrun_mount *m)
 {
 	const char *fold = fold_of(m->target);
 
-	if (m->kind == NSRUN_MOUNT_PIN)
+	if (m->kind == NSRUN_MOUNT_PIN || m->kind == NSRUN_MOUNT_REMOUNT)
 		return false;
 	if (m->kind == NSRUN_MOUNT_HIDE || m->kind == NSRUN_MOUNT_ABSENT)
 		return t->n_masks < MAX_MASKS;

@@ -87,7 +87,7 @@ cat: $h/x: No such file or directory"
 	# A launch that is killed leaves one, and the next removes it.
 	run --home private -- sh -c 'echo x >~/x; sleep 60' &
 	eventually "$caller: one of a launch" sh -c "ls $state/home/.[0-9a-f]*/home/x"
-	pid=$(pgrep -f "^$oc run .*--home private -- sh -c echo x" | head -n 1)
+	pid=$(running "$oc run *--home private -- sh -c echo x" | head -n 1)
 	kill -KILL "$pid"; wait
 	is "$caller: ... is left by a kill" "$(items)" 1
 	run --home private -- true

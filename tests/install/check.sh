@@ -6,8 +6,9 @@ set -eu
 srcdir=$1 bindir=$2 libdir=$3 includedir=$4 mandir=$5 apparmordir=$6 cc=$7
 fail() { echo "installcheck: $*" >&2; exit 1; }
 
-for file in "$bindir/oc-nsrun" "$bindir/oc-bwrap" "$libdir/libnsrun.so" "$libdir/pkgconfig/nsrun.pc" \
-    "$includedir/nsrun.h" "$mandir/man1/oc-nsrun.1" "$mandir/man1/oc-nsrun-git.1" "$mandir/man1/oc-bwrap.1" "$mandir/man3/nsrun.3" \
+for file in "$bindir/oc-nsrun" "$bindir/oc-bwrap" "$bindir/oc-nsjail" "$libdir/libnsrun.so" "$libdir/pkgconfig/nsrun.pc" \
+    "$includedir/nsrun.h" "$mandir/man1/oc-nsrun.1" "$mandir/man1/oc-nsrun-git.1" "$mandir/man1/oc-bwrap.1" \
+    "$mandir/man1/oc-nsrun-diff.1" "$mandir/man1/oc-nsjail.1" "$mandir/man5/oc-nsjail.cfg.5" "$mandir/man3/nsrun.3" \
     "$mandir/man7/nsrun-threats.7" "$apparmordir/oc-nsrun"; do
 	[ -e "$file" ] || fail "$file is missing"
 done
@@ -15,8 +16,10 @@ done
 for name in weak probe inject witness policyc bench aide; do
 	[ ! -e "$bindir/$name" ] || fail "$bindir/$name was installed"
 done
-grep -q "$bindir/oc-nsrun" "$apparmordir/oc-nsrun" &&
-	grep -q "$bindir/oc-bwrap" "$apparmordir/oc-nsrun" || fail "the AppArmor profile names another program"
+for name in oc-nsrun oc-bwrap oc-nsjail; do
+	grep -q "^profile $name $bindir/$name " "$apparmordir/oc-nsrun" ||
+		fail "the AppArmor profile does not name $bindir/$name"
+done
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

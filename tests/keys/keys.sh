@@ -62,7 +62,7 @@ $base"
 x"
 	status "$caller: the status" 7 key a -- sh -c 'exit 7'
 	status "$caller: the deadline" 124 key a --timeout 500ms -- sleep 321.5
-	is "$caller: ... ends it" "$(pgrep -fx 'sleep 321.5')" ""
+	is "$caller: ... ends it" "$(running 'sleep 321.5')" ""
 	is "$caller: input and output" "$(echo in | at "$caller" "$oc" run --as key:a -- sh -c 'cat; echo err >&2; echo out >/dev/stdout' 2>&1)" "in
 err
 out"
@@ -123,7 +123,7 @@ EOF
 
 	# Nor do they see or signal one another.
 	key a -- sh -c 'sleep 432.5' & waits=$!
-	for _ in $(seq 100); do victim=$(pgrep -fx 'sleep 432.5') && break; sleep 0.1; done
+	for _ in $(seq 100); do victim=$(running 'sleep 432.5'); [ "$victim" ] && break; sleep 0.1; done
 	is "$caller: on the host, the uid is the key's" "$(awk '/^Uid:/{print $2}' /proc/"$victim"/status)" $base
 	is "$caller: another key sees, signals and traces nothing of it" "$(key b.c_d-1 -- sh -c '
 		kill -9 $1 2>/dev/null && echo killed; kill -9 -1 2>/dev/null; ls -d /proc/$1 2>/dev/null; ls /proc/*/exe | grep -c sleep' _ "$victim" 2>/dev/null)" 0
@@ -135,7 +135,7 @@ EOF
 		fails "$caller: ... /proc/PID/$f" $them sh -c 'case $2 in */.) ls "/proc/$1/$2" ;; *) head -c 1 "/proc/$1/$2" ;; esac' _ "$victim" $f
 	done
 	# The caller itself has no right of the key's, and ends it all the same.
-	kill -9 $waits; pkill -9 -f "$oc run --stdin null --as key:a" 2>/dev/null; wait $waits 2>/dev/null
+	kill -9 $waits $(running "$oc run --stdin null --as key:a") 2>/dev/null; wait $waits 2>/dev/null
 	eventually "$caller: a kill of oc-nsrun ends it" sh -c '! kill -0 $1 2>/dev/null' _ "$victim"
 	rm -rf "$d"/tenants
 

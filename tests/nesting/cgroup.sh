@@ -27,7 +27,8 @@ is "a scope: inner root sees no limit of it, and makes none" "$(run --cgroup "$b
 N"
 eventually "... and nothing is left" sh -c '! ls -d "$1"/oc-nsrun*' _ "$base"
 run --cgroup "$base" -- sh -c 'sleep 543.5 & sleep 543.5 & kill -9 $$'
-eventually "... of one that was killed neither" sh -c '! ls -d "$1"/oc-nsrun* && ! pgrep -fx "sleep 543.5"' _ "$base"
+gone() { [ -z "$(running 'sleep 543.5')" ] && ! ls -d "$base"/oc-nsrun*; }
+eventually "... of one that was killed neither" gone
 said=$(run --cgroup off -- true 2>&1); rc=$?
 case $(awk '$3 == "cgroup2" { print $4; exit }' /proc/mounts) in
 *nsdelegate*) is "no scope: nsdelegate keeps the caller's" $rc 0 ;;

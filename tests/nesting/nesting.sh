@@ -186,9 +186,12 @@ EOF
 	rm -rf "$p"/a "$p"/.claude "$p"/top
 
 	# And of the host.
-	as "$caller" sleep 1234.5 & bystander=$!
+	as "$caller" sleep 1234.$$ >/dev/null 2>&1 & bystander=$!
+	there() { [ "$(running "sleep 1234.$$ ")" ]; }
+	eventually "$caller: a bystander" there
 	nest -- "$ocbwrap" $all sh -c 'kill -9 -1' 2>/dev/null
-	ok "$caller: no process of the host's" kill -9 $bystander
+	# The process itself: $! is the shell that waits for it.
+	ok "$caller: no process of the host's" kill -9 $(running "sleep 1234.$$ ")
 	wait $bystander 2>/dev/null
 	is "$caller: sysctls of the host" "$(nest -- unshare -Urmpf --mount-proc sh -c 'for f in kernel/core_pattern kernel/hostname \
 		vm/drop_caches fs/mount-max kernel/sysrq; do (echo 1 >/proc/sys/$f) 2>/dev/null && echo $f; done; cat /proc/sys/kernel/hostname')" sandbox
@@ -198,7 +201,7 @@ EOF
 s = socket.socket(); s.setsockopt(0, 64, b"x" * 40)'
 	fails "$caller: no new privileges" nest -- "$ocbwrap" $all sh -c 'grep -q "NoNewPrivs:.*0" /proc/self/status'
 	is "$caller: a kill of oc-nsrun ends all of it" "$(as "$caller" timeout -s KILL 2 "$oc" run --nesting allow --ro "$work"/bin -- \
-		"$ocbwrap" $all sleep 1234.25 2>&1 | grep -v Killed; sleep 0.5; pgrep -fx 'sleep 1234.25')" ""
+		"$ocbwrap" $all sleep 1234.25 2>&1 | grep -v Killed; sleep 0.5; running 'sleep 1234.25')" ""
 done
 
 if [ "$(id -u)" = 0 ]; then

@@ -246,9 +246,9 @@ bad_input() {
 		--state-dir "$P"/build/state --project "$P" --overlay-project -- true
 	rm -rf "$P"/build
 	for word in diff apply discard; do
-		bad "$word: no overlay" "state $P: has no such overlay" cmd $caller \
+		bad "$word: no overlay" "state $P: has no such overlay: nothing was written*" cmd $caller \
 			$word
-		bad "$word: no such name" "state $P -> nix: has no such overlay" \
+		bad "$word: no such name" "state $P -> nix: has no such overlay: nothing was*" \
 			cmd $caller $word nix
 		bad "$word: a bad name" "option ..: is no name*" cmd $caller $word ..
 		bad "$word: two names" "option $word: takes the name*" cmd $caller \
