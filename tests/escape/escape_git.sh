@@ -156,7 +156,11 @@ hand_off() {
 	status "$mode HAND-07: and an option that there is" 0 launch outside "$oc" run $as_option --stdin null --project "$project" -- true
 	# Where no sandbox can be made nothing runs.
 	as "$who" cp "$oc" "$project/oc-nsrun"
-	status "$mode HAND-08: no namespaces: it fails" 125 launch sandbox "$project/oc-nsrun" run --project "$project/d" -- touch "$project/d/ran"
+	if grep -q __asan_init "$oc"; then
+		skip "$mode HAND-08: no namespaces: it fails" "AddressSanitizer does not fit a command's limits"
+	else
+		status "$mode HAND-08: no namespaces: it fails" 125 launch sandbox "$project/oc-nsrun" run --project "$project/d" -- touch "$project/d/ran"
+	fi
 	ok "$mode HAND-08: ... and nothing ran" test ! -e "$project/d/ran"
 	status "$mode HAND-08: with namespaces it does" 0 launch outside "$project/oc-nsrun" run $as_option --project "$project/d" -- touch "$project/d/ran"
 	# Names are never words.

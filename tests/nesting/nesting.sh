@@ -11,6 +11,7 @@ mkdir "$work"/bin || exit 99
 cp "$top_builddir"/helper/oc-nsrun "$top_builddir"/helper/oc-bwrap "$work"/bin/ || exit 99
 nsrun=$work/bin/oc-nsrun ocbwrap=$work/bin/oc-bwrap
 debian=$(command -v bwrap) || debian=
+uid=$user_id; [ "$(id -u)" = 0 ] || uid=$(id -u)
 
 for caller in $callers; do
 	p=$(project "$caller") h=$(home "$caller")
@@ -35,17 +36,17 @@ for caller in $callers; do
 		is "$caller: $name with a tmpfs, a device, a message queue" "$(nest -- "$inner" $all --tmpfs /tmp \
 			--dev-bind /dev/null /tmp/null --mqueue /dev/mqueue sh -c 'echo x >/tmp/null; ls /tmp' 2>&1)" null
 		status "$caller: $name, the status" 7 nest -- "$inner" $all sh -c 'exit 7'
-		is "$caller: $name in $name in $name" "$(nest -- "$inner" $all "$inner" $all "$inner" $all id -u 2>&1)" $user_id
+		is "$caller: $name in $name in $name" "$(nest -- "$inner" $all "$inner" $all "$inner" $all id -u 2>&1)" $uid
 	done
 	[ "$debian" ] || skip "$caller: Debian's bwrap" "no bwrap"
 	is "$caller: oc-nsrun inside" "$(nest -- sh -c 'mkdir sub; cd sub && "$@"; cd ..; rmdir sub' _ \
 		"$nsrun" run --project . -- sh -c 'id -u; pwd; touch x; rm x; grep Seccomp_filters /proc/self/status' 2>&1 |
-		tr -s '\n\t' '  ')" "$user_id $p/sub Seccomp_filters: 2 "
+		tr -s '\n\t' '  ')" "$uid $p/sub Seccomp_filters: 2 "
 	like "$caller: ... not on what has masks" "$(nest -- "$nsrun" run --project . -- true 2>&1)" \
 		"oc-nsrun: project $p: *.git (mount)*grant a directory below*"
-	is "$caller: oc-nsrun inside, without a project" "$(nest -- "$nsrun" run -- id -u 2>&1)" $user_id
+	is "$caller: oc-nsrun inside, without a project" "$(nest -- "$nsrun" run -- id -u 2>&1)" $uid
 	is "$caller: ... which itself allows it" "$(nest -- "$nsrun" run --nesting allow --ro "$work"/bin -- \
-		"$ocbwrap" $all id -u 2>&1)" $user_id
+		"$ocbwrap" $all id -u 2>&1)" $uid
 
 	# Without the option.
 	like "$caller: refused: oc-bwrap names the option" "$(run -- "$ocbwrap" $all true 2>&1; echo $?)" \
