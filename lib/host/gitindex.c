@@ -45,6 +45,10 @@ read_offset(struct reader *r, size_t *value)
 	return false;
 }
 
+/*
+ * In a split index what replaces an entry of the shared one has no name. That
+ * is no matter for what is no link; a link whose name is not told is refused.
+ */
 static bool
 read_name(struct reader *r, const unsigned char *start)
 {
@@ -58,7 +62,8 @@ read_name(struct reader *r, const unsigned char *start)
 	}
 	nul = memchr(r->at, '\0', (size_t)(r->end - r->at));
 	n = nul ? (size_t)(nul - r->at) : 0;
-	if (!nul || keep + n == 0 || keep + n >= sizeof r->name)
+	if (!nul || (keep + n == 0 && r->mode == GITLINK) ||
+	    keep + n >= sizeof r->name)
 		return false;
 	memcpy(r->name + keep, r->at, n + 1);
 	r->n_name = keep + n;

@@ -58,6 +58,8 @@ for caller in $callers; do
 	done
 	planted "... in an index that is split" "$clone
 		git update-index --split-index; git update-index --assume-unchanged .gitmodules" 'evil mod; touch mod/x' 'git status'
+	planted "... and in part replaced" "$clone
+		git update-index --split-index; echo >>.gitmodules; git add .gitmodules" 'evil mod; touch mod/x' 'git status'
 	planted "a submodule that is checked out" "$clone
 		git submodule --quiet update --init" 'echo "gitdir: $top/evil/.git" >mod/.git; evil $top/evil; evil x; rm mod/.git; mv x/.git mod/.git' 'git status'
 	planted "... and moved away" "$clone

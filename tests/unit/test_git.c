@@ -105,6 +105,25 @@ collect(void *to, const char *path)
 	return strcmp(path, "stop") ? 0 : -1;
 }
 
+/* What replaces an entry of the shared index has no name: no link may. */
+static void
+test_split_index(unsigned char *index)
+{
+	static const char *const names[] = { "", "", "z" };
+
+	for (unsigned int version = 2; version <= 4; version++)
+		for (int link = 0; link < 2; link++) {
+			const bool links[] = { false, link, true };
+			size_t n = make_index(index, version, 20, names,
+			    links, 3);
+			char got[256] = "";
+
+			assert_int_equal(nsrun_gitindex_links(index, n, 20,
+			    collect, got), link);
+			assert_string_equal(got, link ? "" : "z;");
+		}
+}
+
 static void
 test_index(void **state)
 {
@@ -133,6 +152,7 @@ test_index(void **state)
 	index[7] = 5;
 	assert_int_equal(nsrun_gitindex_links(index, sizeof index, 20, collect,
 	    NULL), 1);
+	test_split_index(index);
 }
 
 static void
