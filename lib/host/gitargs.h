@@ -13,8 +13,8 @@ struct nsrun_gitargs {
 };
 
 /*
- * argv is "git", a subcommand and its arguments. What could make git run a
- * program, or write where it does not by itself, is refused.
+ * argv is "git" or "/usr/bin/git", a subcommand and its arguments. What could
+ * make git run a program, or write where it does not by itself, is refused.
  */
 int nsrun_gitargs_check(struct nsrun_gitargs *args, char *const argv[],
     struct nsrun_err *err);
