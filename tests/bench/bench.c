@@ -178,7 +178,6 @@ main(int argc, char *argv[])
 	bench_make_bwrap(&bwrap, project, home, quick);
 	bench_make_nsrun(&nsrun, argv[1], project, quick);
 	throughputs();
-	bench_steps(project, payload, n);
 	bench_masks(argv[1], getenv("NSRUN_BENCH_BEFORE"), root, n / 30 + 3);
 	bench_homes(argv[1], root, project, home, payload, n);
 	bench_scan(argv[1], root, n / 10 + 3);

@@ -61,9 +61,6 @@ int bench_make_filter(void);
 void bench_make_nsrun(struct bench_contestant *c, const char *program,
     const char *project, char *const command[]);
 
-/* Where the time of one launch goes, step by step, n launches. */
-void bench_steps(const char *project, const char *payload, int n);
-
 /* What each home adds to a launch; root is the measurement's own. */
 void bench_homes(const char *program, const char *root, const char *project,
     const char *home, const char *payload, int n);
