@@ -13,12 +13,4 @@
  */
 bool nsrun_kernel_suffices(struct utsname *name);
 
-/*
- * Does each change of a directory in fd's file system get a time of its own, if
- * the last one was looked at? Linux 6.13 has that ("multigrain timestamps") for
- * file systems that ask for it, of which ext4 is known to; elsewhere changes
- * within a tick look the same.
- */
-bool nsrun_kernel_stamps_each(int fd);
-
 #endif

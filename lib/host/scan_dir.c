@@ -348,8 +348,7 @@ begin(struct scan_worker *w, struct nsrun_scan_dir *dir, int fd)
 	dir->mnt_id = root->mnt_id;
 	dir->ctime_ns = (int64_t)st.st_ctim.tv_sec * 1000000000 +
 	    st.st_ctim.tv_nsec;
-	/* This fstat(2) has looked at it. */
-	dir->recent = !root->stamps_each && is_recent(dir->ctime_ns, &now);
+	dir->recent = is_recent(dir->ctime_ns, &now);
 	if (dir->dev != root->dev) {
 		bar(w->scan, dir, NSRUN_HAZARD_FILESYSTEM);
 		return false;

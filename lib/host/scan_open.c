@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/fd.h"
-#include "base/kernel.h"
 #include "base/sys.h"
 
 static int
@@ -122,6 +121,5 @@ nsrun_scan_open_root(struct nsrun_scan *scan, struct nsrun_scan_dir *dir,
 	if (sys_statx(dir->fd, "", AT_EMPTY_PATH, SYS_STATX_MNT_ID, &st) < 0)
 		return nsrun_scan_fail(scan, "statx", errno, dir, NULL);
 	dir->mnt_id = st.mnt_id;
-	dir->stamps_each = nsrun_kernel_stamps_each(dir->fd);
 	return 0;
 }

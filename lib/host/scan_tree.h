@@ -48,7 +48,6 @@ struct nsrun_scan_dir {
 	int		fd;		/* -1: not kept open */
 	dev_t		dev;
 	bool		recent;		/* ctime_ns cannot tell a change */
-	bool		stamps_each;	/* of a root: it always can */
 	bool		barred;		/* not entered: a hazard itself */
 	bool		checks;		/* its job is not to be read */
 	bool		asked;		/* exposure is known */

@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -16,7 +14,6 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/kernel.h"
 #include "base/number.h"
 #include "base/path.h"
 
@@ -322,70 +319,6 @@ test_files(void **state)
 	assert_int_equal(nsrun_file_number("/proc/self/comm"), -1);
 }
 
-/* The n-th change of the directory fd, which has another one called d. */
-static int
-change(int fd, int n)
-{
-	switch (n % 11) {
-	case 0:
-		return mknodat(fd, "x", S_IFREG | 0600, 0);
-	case 1:
-		return linkat(fd, "x", fd, "y", 0);
-	case 2:
-		return renameat(fd, "x", fd, "z");
-	case 3:
-		return renameat2(fd, "y", fd, "d", RENAME_EXCHANGE);
-	case 4:
-		return renameat2(fd, "y", fd, "d", RENAME_EXCHANGE);
-	case 5:
-		return renameat(fd, "z", fd, "d/z");
-	case 6:
-		return renameat(fd, "d/z", fd, "z");
-	case 7:
-		return unlinkat(fd, "z", 0);
-	case 8:
-		return symlinkat("z", fd, "z");
-	case 9:
-		return unlinkat(fd, "z", 0);
-	default:
-		return unlinkat(fd, "y", 0);
-	}
-}
-
-/* Where it says so, what was looked at does not change unseen, ever. */
-static void
-test_stamps(void **state)
-{
-	static const char *const dirs[] = { ".", "/tmp", "/dev/shm" };
-	struct stat before, after;
-
-	(void)state;
-	for (size_t i = 0; i < N_ROWS(dirs); i++) {
-		char path[64];
-		int fd;
-
-		snprintf(path, sizeof path, "%s/nsrun-unit.XXXXXX", dirs[i]);
-		if (!mkdtemp(path))
-			continue;
-		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		assert_true(fd >= 0);
-		assert_int_equal(mkdirat(fd, "d", 0700), 0);
-		for (int n = 0; n < 11000 && nsrun_kernel_stamps_each(fd);
-		    n++) {
-			assert_int_equal(fstat(fd, &before), 0);
-			assert_int_equal(change(fd, n), 0);
-			assert_int_equal(fstat(fd, &after), 0);
-			assert_false(before.st_ctim.tv_sec ==
-			    after.st_ctim.tv_sec && before.st_ctim.tv_nsec ==
-			    after.st_ctim.tv_nsec);
-		}
-		assert_int_equal(unlinkat(fd, "d", AT_REMOVEDIR), 0);
-		close(fd);
-		assert_int_equal(rmdir(path), 0);
-	}
-	assert_false(nsrun_kernel_stamps_each(-1));
-}
-
 int
 main(void)
 {
@@ -403,7 +336,6 @@ main(void)
 		cmocka_unit_test(test_arena),
 		cmocka_unit_test(test_fds),
 		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_stamps),
 	};
 
 	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
