@@ -26,8 +26,16 @@ user_id=12345		# needs no entry in /etc/passwd
 work=$(mktemp -d "${TMPDIR:-/tmp}/nsrun-test.XXXXXX") || exit 99
 work=$(cd "$work" && pwd -P) || exit 99
 chmod 755 "$work"
+# Where root keeps its state no test may leave what was not there: not even the
+# directories, which go as far as they are empty.
+default_state=/var/lib/oc-nsrun
+[ ! -e $default_state ] || default_state=
 # Only what is ours: --one-file-system never crosses a mount.
-cleanup() { cd / && rm -rf --one-file-system "$work"; }
+cleanup() {
+	cd / && rm -rf --one-file-system "$work"
+	[ "$(id -u)" != 0 ] || [ ! "$default_state" ] ||
+		find $default_state -depth -type d -empty -delete 2>/dev/null || :
+}
 trap cleanup EXIT
 trap 'exit 99' HUP INT TERM
 
